@@ -1,0 +1,150 @@
+/**
+ * File operations that survive a crash at any point, on POSIX file systems: what they return from is on disk, and what a
+ * reader finds under a final name is whole.
+ */
+import { constants } from 'node:fs';
+import { link, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+export function hasCode(e: unknown, ...codes: readonly string[]): boolean {
+  return e instanceof Error && codes.includes((e as NodeJS.ErrnoException).code ?? '');
+}
+
+/** Makes the names in a folder durable. */
+export async function syncDir(path: string): Promise<void> {
+  const dir = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    await dir.sync();
+  } finally {
+    await dir.close();
+  }
+}
+
+/** mkdir -p whose new names are durable. */
+export async function makeDirDurable(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true });
+  if (first === undefined) return;
+  // Each new folder's name lives in its parent: sync from the first one made down to the last.
+  for (let p = path; ; p = dirname(p)) {
+    await syncDir(dirname(p));
+    if (p === first || dirname(p) === p) return;
+  }
+}
+
+async function writeTemp(path: string, data: string | Uint8Array): Promise<void> {
+  const file = await open(path, 'w');
+  try {
+    await file.writeFile(data);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Creates `dir/name` with this content, whole or not at all, and never replaces.
+ * `unique` makes the temporary name this process's own. `beforeLink` is where crash tests stop.
+ * @returns false if the name exists already.
+ */
+export async function createExclusive(
+  dir: string,
+  name: string,
+  data: string | Uint8Array,
+  unique: string,
+  beforeLink?: () => void,
+): Promise<boolean> {
+  const temp = join(dir, `.${name}.${unique}.tmp`);
+  const target = join(dir, name);
+  try {
+    await writeTemp(temp, data);
+    beforeLink?.();
+    await link(temp, target);
+  } catch (e) {
+    await unlinkIfThere(temp).catch(() => false); // the first error is the one to tell
+    if (hasCode(e, 'EEXIST')) return false;
+    throw e;
+  }
+  await unlink(temp);
+  await syncDir(dir);
+  return true;
+}
+
+/** Writes `dir/name`, replacing it atomically. */
+export async function replaceAtomic(
+  dir: string,
+  name: string,
+  data: string | Uint8Array,
+  unique: string,
+): Promise<void> {
+  const temp = join(dir, `.${name}.${unique}.tmp`);
+  try {
+    await writeTemp(temp, data);
+    await rename(temp, join(dir, name));
+  } catch (e) {
+    await unlinkIfThere(temp).catch(() => false);
+    throw e;
+  }
+  await syncDir(dir);
+}
+
+/** @returns false where it was not there. */
+export async function unlinkIfThere(path: string): Promise<boolean> {
+  try {
+    await unlink(path);
+    return true;
+  } catch (e) {
+    if (hasCode(e, 'ENOENT')) return false;
+    throw e;
+  }
+}
+
+/** @returns null where it is not there. */
+export async function sizeIfThere(path: string): Promise<number | null> {
+  try {
+    const s = await stat(path);
+    return s.isFile() ? s.size : -1;
+  } catch (e) {
+    if (hasCode(e, 'ENOENT', 'ENOTDIR')) return null;
+    throw e;
+  }
+}
+
+/** @returns null where it is not there. */
+export async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (e) {
+    if (hasCode(e, 'ENOENT', 'ENOTDIR')) return null;
+    throw e;
+  }
+}
+
+export type PublishResult = 'published' | 'already' | 'missing' | 'conflict';
+
+/**
+ * Gives a durable staged file its final name without ever replacing anything: link, then unlink. Idempotent, and safe
+ * to repeat after a crash between the two. `size` is the staged file's recorded length in bytes.
+ *
+ * `already`: the target is there with that size. `missing`: neither is there. `conflict`: the target is something else.
+ * The caller syncs the folders once for many files ({@link syncDir}).
+ */
+export async function publishNoReplace(
+  staged: string,
+  target: string,
+  size: number,
+  between?: () => void,
+): Promise<PublishResult> {
+  let result: PublishResult = 'published';
+  try {
+    await link(staged, target);
+  } catch (e) {
+    if (!hasCode(e, 'EEXIST', 'ENOENT')) throw e;
+    const there = await sizeIfThere(target);
+    if (there === null) return 'missing';
+    if (there !== size) return 'conflict';
+    result = 'already';
+  }
+  between?.();
+  await unlinkIfThere(staged);
+  return result;
+}

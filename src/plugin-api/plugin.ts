@@ -1,0 +1,77 @@
+import type { FromSchema, JSONSchema } from 'json-schema-to-ts';
+import type { PluginContext } from './context.js';
+import type { Reader } from './reader.js';
+import type { Writer } from './writer.js';
+
+/** Raised when the contract changes in a way that old plugins cannot follow. */
+export const API_VERSION = 1;
+
+/**
+ * The options of a plugin: plain JSON Schema (draft 7) of type object, plus these keywords on properties:
+ * `x-secret` (never leaves the config), `x-state` (`identity`, the default: part of the state fingerprint; `tuning`: may
+ * change between runs), `x-unit`, `x-aliases` (other accepted names), `x-values` (accepted spellings → value).
+ * Everything that says something about an option is derived from it.
+ */
+export type OptionsSchema = JSONSchema & {
+  readonly type: 'object';
+  readonly properties: Readonly<Record<string, unknown>>;
+};
+
+/** Options as `create` receives them: validated, defaults filled in, numbers as numbers, frozen. */
+export type OptionsOf<S> = S extends JSONSchema
+  ? FromSchema<S, { keepDefaultedPropertiesOptional: false }>
+  : Readonly<Record<string, unknown>>;
+
+/** A finding of a plugin's own cross-option check. `path` is below `parameter`: `column[2].type`. */
+export interface Finding {
+  readonly path: string;
+  readonly message: string;
+  readonly hint?: string;
+  readonly level?: 'error' | 'warning';
+}
+
+interface PluginBase<S> {
+  readonly apiVersion: typeof API_VERSION;
+  /** Short name; job files may also say `<name>reader`, `<name>writer`, `<name>source`, `<name>sink`. */
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly summary: string;
+  readonly options: S;
+}
+
+export interface ReaderDefinition<S = unknown> extends PluginBase<S> {
+  readonly kind: 'reader';
+  /** Whether jobs with these options end by themselves. */
+  boundedness(options: OptionsOf<S>): 'bounded' | 'unbounded';
+  /** Pure: no I/O. Rules that one schema cannot say. */
+  check?(options: OptionsOf<S>): readonly Finding[];
+  /** Pure: the columns the reader will deliver, where the options alone tell; null: known only at run time. */
+  columns?(options: OptionsOf<S>): readonly string[] | null;
+  create(options: OptionsOf<S>, context: PluginContext): Promise<Reader>;
+}
+
+export interface WriterDefinition<S = unknown> extends PluginBase<S> {
+  readonly kind: 'writer';
+  check?(options: OptionsOf<S>): readonly Finding[];
+  /** Pure: the columns the writer expects, in order; null: takes what comes. */
+  columns?(options: OptionsOf<S>): readonly string[] | null;
+  create(options: OptionsOf<S>, context: PluginContext): Promise<Writer>;
+}
+
+/** Infers the option types from the schema; returns its argument. */
+export function defineReader<const S extends OptionsSchema>(
+  d: Omit<ReaderDefinition<S>, 'kind' | 'apiVersion'>,
+): ReaderDefinition<S> {
+  return Object.freeze({ ...d, kind: 'reader', apiVersion: API_VERSION });
+}
+
+/** Infers the option types from the schema; returns its argument. */
+export function defineWriter<const S extends OptionsSchema>(
+  d: Omit<WriterDefinition<S>, 'kind' | 'apiVersion'>,
+): WriterDefinition<S> {
+  return Object.freeze({ ...d, kind: 'writer', apiVersion: API_VERSION });
+}
+
+/** A reader or writer with its option type forgotten: what registry and engine hold. */
+export type AnyReaderDefinition = ReaderDefinition;
+export type AnyWriterDefinition = WriterDefinition;

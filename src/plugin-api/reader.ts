@@ -1,0 +1,45 @@
+import type { LaneContext } from './context.js';
+import type { JsonValue } from './json.js';
+import type { Position, PositionCodec } from './position.js';
+import type { RowBatch } from './row-batch.js';
+import type { SchemaChange } from './row-schema.js';
+import type { Split, SplitPlanner } from './split.js';
+
+/** The split was read to its end; no more items of it follow. Never sent for an error: an error is thrown. */
+export interface SplitEnd {
+  readonly is: 'splitEnd';
+  readonly splitId: string;
+  readonly position: Position;
+  /** Facts for the planner, say a snapshot chunk's high watermark. */
+  readonly outcome: JsonValue;
+}
+
+export type ReadItem = RowBatch | SplitEnd | SchemaChange;
+
+/**
+ * Reads the splits of one lane. `assign`, `hold` and `release` may be called while `read` is waiting.
+ * Disposing closes everything within 2 s, also after an error, and may be done twice.
+ */
+export interface LaneReader extends AsyncDisposable {
+  /** `from` null: from the split's start. */
+  assign(split: Split, from: Position | null): void;
+  /** Held splits must yield nothing until released; a batch already under way may still come. */
+  hold(splitIds: readonly string[]): void;
+  release(splitIds: readonly string[]): void;
+  /** Called once. Ends only on abort; with nothing assigned it waits. */
+  read(signal: AbortSignal): AsyncIterable<ReadItem>;
+}
+
+export interface Reader {
+  readonly positions: PositionCodec;
+  /** False: what was read cannot be read again (stdin, a socket), so no pair with it is exactly-once. */
+  readonly replayable: boolean;
+  /** `saved` is an earlier `snapshot()`, or null on a fresh start. */
+  planner(saved: JsonValue | null): Promise<SplitPlanner>;
+  /** Planner's facts that all lanes share (say, a snapshot's position). Asked after `planner`, before `openLane`. */
+  shared?(): JsonValue;
+  openLane(lane: LaneContext, shared: JsonValue): Promise<LaneReader>;
+  /** Advisory: these positions are committed now (Kafka group offsets, log retention). Repeated at restarts; must be idempotent. */
+  checkpointed?(positions: Readonly<Record<string, Position | null>>): Promise<void>;
+  close?(): Promise<void>;
+}

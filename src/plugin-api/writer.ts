@@ -1,0 +1,83 @@
+import type { LaneContext, RunIdentity, RunRecord } from './context.js';
+import type { JsonValue } from './json.js';
+import type { RejectedRow, RowBatch } from './row-batch.js';
+import type { SchemaChange } from './row-schema.js';
+
+/** What the writer promises by itself; the pair's promise is the weaker of reader and writer. */
+export type Delivery = 'exactly-once' | 'effectively-once-by-key' | 'at-least-once' | 'at-most-once';
+
+export interface WriteResult {
+  /** Rows refused since the last call, of this batch or of earlier ones. Null: none. */
+  readonly rejected: readonly RejectedRow[] | null;
+  /** Bytes handed towards the target since the last call. */
+  readonly bytes: number;
+}
+
+/**
+ * A prepared piece of an epoch: durable, invisible, and described well enough that another process can commit it.
+ * The checkpoint keeps it beside the (split, from, to) of its lane's epoch.
+ */
+export interface Committable {
+  readonly data: JsonValue;
+}
+
+export interface Prepared extends WriteResult {
+  readonly committables: readonly Committable[];
+  /** What `openLane` gets back after a restart. Null where the writer keeps none. */
+  readonly state: JsonValue | null;
+}
+
+/**
+ * Writes the rows of one lane. Calls come one after another. The first `write` of an epoch begins its transaction.
+ * Disposing without a commit must leave nothing visible; it may be done twice.
+ */
+export interface LaneWriter extends AsyncDisposable {
+  /** Resolves when ready for more: back-pressure. Afterwards the batch's buffers may be reused. */
+  write(batch: RowBatch, signal: AbortSignal): Promise<WriteResult>;
+  /** Called with nothing open, before the first row of the new schema. Idempotent. */
+  schema?(change: SchemaChange): Promise<void>;
+  /** Phase 1: all rows since the last prepare are durable and invisible when it resolves. */
+  prepare(epoch: number): Promise<Prepared>;
+  /** Phase 2, after the checkpoint is durable: resolves only when the rows are visible and durable. Idempotent. */
+  commit(epoch: number): Promise<void>;
+  /** The epoch will not be committed: undo what `write` and `prepare` did. */
+  abort(epoch: number): Promise<void>;
+}
+
+export type RecoverAnswer = 'committed' | 'lost' | 'unknown';
+
+export interface SweepReport {
+  /** Left-overs removed: staged files, open transactions, prepared branches. */
+  readonly removed: number;
+}
+
+/** Recovery only. Gets plain JSON and may run in any process, with no lane open. */
+export interface Committer {
+  /**
+   * Rolls forward what can be, then answers for each. `lost` only where the evidence would still be there had it been
+   * committed; in doubt, `unknown`: guessing is forbidden.
+   */
+  recover(run: RunIdentity, committables: readonly Committable[]): Promise<readonly RecoverAnswer[]>;
+  /** Removes what these runs left and nobody will commit. Never touches anything of other runs, nor published data. */
+  sweep(runs: readonly RunRecord[]): Promise<SweepReport>;
+  /** The highest epoch of the run that the target shows; 0: none, or it can't be told. */
+  highWater(runId: string): Promise<number>;
+}
+
+export interface Writer {
+  readonly delivery: Delivery;
+  /** True: `write` of epoch N+1 may come between prepare(N) and commit(N). */
+  readonly pipelined?: boolean;
+  /** True: `begin` empties or replaces the whole target, so starting anew repairs everything. */
+  readonly replacesTarget?: boolean;
+  /** Before epoch 1; runs again if the process died before it was noted. Idempotent. */
+  begin(run: RunIdentity): Promise<void>;
+  /** `restored`: the state of the last committed `prepare` of this lane, or null. */
+  openLane(lane: LaneContext, restored: JsonValue | null): Promise<LaneWriter>;
+  /** Redistributes lane states when the number of lanes changed. Without it states must all be null then. */
+  recoverLanes?(states: readonly (JsonValue | null)[], lanes: number): readonly (JsonValue | null)[];
+  readonly committer?: Committer;
+  /** After the last commit; runs again if the process died before it was noted. Idempotent. */
+  complete(run: RunIdentity): Promise<void>;
+  close?(): Promise<void>;
+}
