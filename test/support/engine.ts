@@ -53,13 +53,13 @@ export function specOf(j: EngineJob): JobSpec {
     jobId: j.jobId ?? 'test-job',
     source: 'test',
     reader: {
-      definition: reader as unknown as AnyReaderDefinition,
+      definition: reader,
       options: defaulted(reader.options, j.reader),
       publicOptions: j.reader,
       identity: tuning(reader.options, j.reader),
     },
     writer: {
-      definition: writer as unknown as AnyWriterDefinition,
+      definition: writer,
       options: defaulted(writer.options, j.writer),
       publicOptions: j.writer,
       identity: tuning(writer.options, j.writer),
