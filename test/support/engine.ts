@@ -2,7 +2,7 @@
 import { Ajv } from 'ajv';
 import type { JobSettings, JobSpec, RunDeps, RunSummary } from '../../src/core/job/job-spec.js';
 import { runJob } from '../../src/core/job/run-job.js';
-import type { AnyReaderDefinition, AnyWriterDefinition, JsonObject, Logger } from '../../src/plugin-api/index.js';
+import type { JsonObject, Logger } from '../../src/plugin-api/index.js';
 import { reader, writer } from '../../plugins/scripted/index.js';
 
 export interface EngineJob {
@@ -103,7 +103,7 @@ export async function runEngine(job: EngineJob, stateRoot: string, deps: Partial
     allowReplay: false,
     takeOver: false,
     stop: new AbortController().signal,
-    loadWriter: (name) => Promise.resolve(name === 'scripted' ? (writer as unknown as AnyWriterDefinition) : null),
+    loadWriter: (name) => Promise.resolve(name === 'scripted' ? writer : null),
     ...deps,
   });
   return { ...summary, logs };
