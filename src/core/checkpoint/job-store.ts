@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createExclusive, hasCode, makeDirDurable, readIfThere, replaceAtomic } from '../../durable/files.js';
+import { createExclusive, hasCode, makeDirDurable, readIfThere, unlinkIfThere } from '../../durable/files.js';
 import { SyncError } from '../../plugin-api/index.js';
 import type { Failpoints } from '../failpoints.js';
 import { RunStore, stateIo } from './run-store.js';
@@ -17,6 +17,11 @@ export function jobKey(jobId: string): string {
 export function newRunId(): string {
   const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
   return Array.from(randomBytes(12), (b) => alphabet[b & 31]).join('');
+}
+
+export interface CurrentRun {
+  readonly run: RunStore;
+  readonly number: number;
 }
 
 /** `<state root>/<job key>`: the state of all runs of one job. */
@@ -56,19 +61,42 @@ export class JobStore {
     return new RunStore(this.#runs, runName, runId, this.#points);
   }
 
-  /** The run that the next start would go on with, finished or not. */
-  async current(runName: string): Promise<RunStore | null> {
-    const path = join(this.#runs, runName, 'current');
-    const text = await stateIo(path, () => readIfThere(path));
-    if (text === null) return null;
-    const id = text.trim();
+  /** The run that the next start would go on with, finished or not, and its number in the sequence of runs. */
+  async current(runName: string): Promise<CurrentRun | null> {
+    const number = (await this.#turns(runName)).at(-1);
+    if (number === undefined) return null;
+    const path = join(this.#runs, runName, `current-${String(number)}`);
+    const id = ((await stateIo(path, () => readIfThere(path))) ?? '').trim();
     if (!/^[a-z0-9]+$/.test(id)) throw new SyncError('STATE_CORRUPT', 'this is not a run id', { place: path });
-    return this.run(runName, id);
+    return { run: this.run(runName, id), number };
   }
 
-  async setCurrent(run: RunStore): Promise<void> {
+  async #turns(runName: string): Promise<readonly number[]> {
+    const numbers = (await list(join(this.#runs, runName))).map((n) => /^current-(\d+)$/.exec(n)?.[1]);
+    return numbers
+      .filter((n) => n !== undefined)
+      .map(Number)
+      .sort((a, b) => a - b);
+  }
+
+  /**
+   * Makes a run the current one after the one that `after` names. Exclusive: of two starts that saw the same last run
+   * only one may begin a new one.
+   * @throws SyncError FENCED
+   */
+  async setCurrent(run: RunStore, after: CurrentRun | null): Promise<void> {
     const dir = join(this.#runs, run.runName);
-    await stateIo(dir, () => replaceAtomic(dir, 'current', `${run.runId}\n`, String(process.pid)));
+    const name = `current-${String((after?.number ?? 0) + 1)}`;
+    const mine = await stateIo(dir, () => createExclusive(dir, name, `${run.runId}\n`, run.runId));
+    if (!mine) {
+      throw new SyncError('FENCED', 'another process has begun a run of this job in the meantime', {
+        place: join(dir, name),
+        hint: 'Nothing was written. Run the job again.',
+      });
+    }
+    for (const n of await this.#turns(run.runName)) {
+      if (n <= (after?.number ?? 0) - 1) await stateIo(dir, () => unlinkIfThere(join(dir, `current-${String(n)}`)));
+    }
   }
 
   async runNames(): Promise<readonly string[]> {
@@ -76,7 +104,7 @@ export class JobStore {
   }
 
   async runIds(runName: string): Promise<readonly string[]> {
-    return (await list(join(this.#runs, runName))).filter((n) => n !== 'current' && !n.startsWith('.'));
+    return (await list(join(this.#runs, runName))).filter((n) => !n.startsWith('current-') && !n.startsWith('.'));
   }
 
   /**
@@ -88,7 +116,7 @@ export class JobStore {
     const current = await this.current(runName);
     for (const id of await this.runIds(runName)) {
       const run = this.run(runName, id);
-      if (id === current?.runId) continue;
+      if (id === current?.run.runId) continue;
       if ((await run.attempts()).length === 0)
         await stateIo(run.dir, () => rm(run.dir, { recursive: true, force: true }));
       else if ((await run.has('finished')) || (await run.has('abandoned')))

@@ -69,8 +69,8 @@ async function listing(jobId: string, run: RunStore): Promise<StateListing> {
 /** @throws SyncError USAGE where the job has no state. */
 async function currentRun(jobs: JobStore): Promise<RunStore> {
   for (const name of await jobs.runNames()) {
-    const run = await jobs.current(name);
-    if (run) return run;
+    const current = await jobs.current(name);
+    if (current) return current.run;
   }
   throw new SyncError('USAGE', `there is no state of job ${jobs.jobId}`, {
     place: join(jobs.root, jobKey(jobs.jobId)),

@@ -1,7 +1,7 @@
 /** Which run a start goes on with. Design, "Runs and resume". */
 import { SyncError, type Logger, type Writer } from '../../plugin-api/index.js';
 import { STATE_FORMAT, type RunInfo } from '../checkpoint/format.js';
-import { newRunId, type JobStore } from '../checkpoint/job-store.js';
+import { newRunId, type CurrentRun, type JobStore } from '../checkpoint/job-store.js';
 import type { RunStore } from '../checkpoint/run-store.js';
 import { differences, fingerprintOf, pluginRecord } from './fingerprint.js';
 import type { JobSpec } from './job-spec.js';
@@ -9,7 +9,7 @@ import type { JobSpec } from './job-spec.js';
 export type Choice =
   | { readonly is: 'resume'; readonly run: RunStore }
   /** `abandons`: an unfinished run that this start gives up: to be fenced and swept before the new one exists. */
-  | { readonly is: 'new'; readonly abandons: RunStore | null };
+  | { readonly is: 'new'; readonly after: CurrentRun | null; readonly abandons: RunStore | null };
 
 /** Parameters will name runs; until then a job has one. */
 const RUN_NAME = 'default';
@@ -22,13 +22,14 @@ export async function chooseRun(
   asked: { readonly fresh: boolean; readonly takeOver: boolean },
   log: Logger,
 ): Promise<Choice> {
-  const current = await jobs.current(RUN_NAME);
+  const after = await jobs.current(RUN_NAME);
+  const current = after?.run;
   if (!current || (await current.has('finished')) || (await current.has('abandoned'))) {
-    return { is: 'new', abandons: null };
+    return { is: 'new', after, abandons: null };
   }
   if (asked.fresh || !job.settings.checkpoint.resume) {
     log.warn({ run: current.runId }, `run ${current.runId} is unfinished and is given up, as asked`);
-    return { is: 'new', abandons: current };
+    return { is: 'new', after, abandons: current };
   }
   const info = await current.info();
   const newest = await current.newest();
@@ -36,7 +37,7 @@ export async function chooseRun(
   if (changed.length > 0) {
     // A run that never got to its target has nothing to lose: mending a wrong path is not a reason to ask.
     if (!(await current.has('begun'))) {
-      return { is: 'new', abandons: current };
+      return { is: 'new', after, abandons: current };
     }
     throw new SyncError('STATE_MISFIT', `the job has changed since run ${current.runId} began: ${changed.join(', ')}`, {
       place: current.dir,
@@ -48,7 +49,7 @@ export async function chooseRun(
   if (newest && isBounded(job) && age > resumeMaxAgeMs) {
     if (writer.replacesTarget) {
       log.warn({ run: current.runId }, 'the unfinished run is too old and the job replaces its target: starting anew');
-      return { is: 'new', abandons: current };
+      return { is: 'new', after, abandons: current };
     }
     throw new SyncError('STATE_OLD', `the last checkpoint of run ${current.runId} is ${hours(age)} h old`, {
       place: current.dir,

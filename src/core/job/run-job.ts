@@ -121,7 +121,7 @@ class JobStart {
     }
     const store = choice.is === 'new' ? await mintRun(jobs, job) : choice.run;
     points.hit('run.chosen');
-    await jobs.setCurrent(store);
+    if (choice.is === 'new') await jobs.setCurrent(store, choice.after);
     this.#runId = store.runId;
     this.#resumed = choice.is === 'resume';
     points.hit('attempt.before');
