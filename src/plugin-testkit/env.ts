@@ -1,12 +1,15 @@
 import type { Reader, RowSchema, Writer } from '../plugin-api/index.js';
 import type { Need } from './case.js';
 import { testContext } from './context.js';
+import { within } from './drive.js';
 import type { ReaderHarness, ReaderSource, SeedKind, WriterHarness, WriterTarget } from './harness.js';
 import { fillOptions } from './options.js';
 
 /** What a case of a reader runs in. Everything that is opened through it is closed at the end. */
 export interface ReaderEnv {
   readonly harness: ReaderHarness;
+  /** How long abort and dispose may take, in ms. */
+  readonly limitMs: number;
   seed(kind: SeedKind, rows: number): Promise<ReaderSource>;
   /** A reader as a new process would create it. */
   reader(source: ReaderSource, signal?: AbortSignal): Promise<Reader>;
@@ -21,8 +24,15 @@ export interface WriterEnv {
   defer(cleanup: () => Promise<void>): void;
 }
 
+const LIMIT_MS = 2000;
+
 class Cleanups {
   readonly #stack: (() => Promise<void>)[] = [];
+  readonly #limitMs: number;
+
+  constructor(limitMs: number) {
+    this.#limitMs = limitMs;
+  }
 
   readonly add = (cleanup: () => Promise<void>): void => {
     this.#stack.push(cleanup);
@@ -31,15 +41,19 @@ class Cleanups {
   /** All run, last one first; the first error counts. */
   async run(): Promise<void> {
     const errors: unknown[] = [];
-    for (let c = this.#stack.pop(); c; c = this.#stack.pop()) await c().catch((e: unknown) => errors.push(e));
+    for (let c = this.#stack.pop(); c; c = this.#stack.pop()) {
+      await within(this.#limitMs, 'cleaning up', c()).catch((e: unknown) => errors.push(e));
+    }
     if (errors.length > 0) throw errors[0];
   }
 }
 
 export async function withReaderEnv(harness: ReaderHarness, run: (env: ReaderEnv) => Promise<void>): Promise<void> {
-  const cleanups = new Cleanups();
+  const limitMs = harness.limitMs ?? LIMIT_MS;
+  const cleanups = new Cleanups(limitMs);
   const env: ReaderEnv = {
     harness,
+    limitMs,
     defer: cleanups.add,
     async seed(kind, rows) {
       const source = await harness.seed(kind, rows);
@@ -56,7 +70,7 @@ export async function withReaderEnv(harness: ReaderHarness, run: (env: ReaderEnv
 }
 
 export async function withWriterEnv(harness: WriterHarness, run: (env: WriterEnv) => Promise<void>): Promise<void> {
-  const cleanups = new Cleanups();
+  const cleanups = new Cleanups(LIMIT_MS * 5);
   const env: WriterEnv = {
     harness,
     defer: cleanups.add,

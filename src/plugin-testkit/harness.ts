@@ -45,6 +45,8 @@ export interface ReaderHarness {
   readonly seeds: readonly SeedKind[];
   /** Makes a source of its own with at least `rows` good rows. */
   seed(kind: SeedKind, rows: number): Promise<ReaderSource>;
+  /** How long abort and dispose may take, in ms. The contract's 2000 by default; the kit's own tests have less patience. */
+  readonly limitMs?: number;
   readonly waive?: Waivers;
 }
 

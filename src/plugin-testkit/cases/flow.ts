@@ -6,7 +6,6 @@ import { batchKeys, eventually, readSplits, readWhole, within } from '../drive.j
 import type { ReaderEnv } from '../env.js';
 import type { ReaderSource } from '../harness.js';
 
-const LIMIT_MS = 2000;
 const MEMORY_LIMIT = 40 << 20;
 const never = new AbortController().signal;
 
@@ -56,11 +55,11 @@ async function stopAfter(env: ReaderEnv, source: ReaderSource, items: number): P
   const rest = async (): Promise<void> => {
     for (let r = await pending; r.done !== true; r = await it.next());
   };
-  await within(LIMIT_MS, 'ending read() after abort', rest());
-  await within(LIMIT_MS, 'disposing the lane', Promise.resolve(lane[Symbol.asyncDispose]()));
-  await within(LIMIT_MS, 'disposing the lane twice', Promise.resolve(lane[Symbol.asyncDispose]()));
+  await within(env.limitMs, 'ending read() after abort', rest());
+  await within(env.limitMs, 'disposing the lane', Promise.resolve(lane[Symbol.asyncDispose]()));
+  await within(env.limitMs, 'disposing the lane twice', Promise.resolve(lane[Symbol.asyncDispose]()));
   await reader.close?.();
-  const clean = await eventually(LIMIT_MS, () => resources() === before);
+  const clean = await eventually(env.limitMs, () => resources() === before);
   assert.ok(clean, `handles stay open: before [${before}], after [${resources()}]`);
 }
 
@@ -93,11 +92,11 @@ export const flowCases: readonly ContractCase<ReaderEnv>[] = [
       })();
       done.catch(() => undefined);
       assert.ok(
-        await eventually(LIMIT_MS * 5, () => rows >= source.rows),
+        await eventually(env.limitMs * 5, () => rows >= source.rows),
         `${String(rows)} of ${String(source.rows)} rows came`,
       );
       abort.abort();
-      await within(LIMIT_MS, 'ending an idle read() after abort', done);
+      await within(env.limitMs, 'ending an idle read() after abort', done);
     },
   },
   {
@@ -116,7 +115,7 @@ export const flowCases: readonly ContractCase<ReaderEnv>[] = [
       pending.catch(() => undefined);
       assert.equal(await eventually(50, () => settled), false, 'read() gave or ended with nothing assigned');
       lane.assign(split, null);
-      const item = await within(LIMIT_MS * 5, 'the first item', pending);
+      const item = await within(env.limitMs * 5, 'the first item', pending);
       assert.equal(item.done ?? false, false);
       abort.abort();
       for (let r = await it.next(); r.done !== true; r = await it.next());
@@ -147,13 +146,13 @@ export const flowCases: readonly ContractCase<ReaderEnv>[] = [
         }
       })();
       reading.catch(() => undefined);
-      assert.ok(await eventually(LIMIT_MS * 5, () => items.length >= 1), 'no item came');
+      assert.ok(await eventually(env.limitMs * 5, () => items.length >= 1), 'no item came');
       const more = await eventually(60, () => items.length > 2);
       const held = items.length;
       lane.release([split.id]);
-      assert.ok(await eventually(LIMIT_MS * 5, () => ended), 'a released split does not go on');
+      assert.ok(await eventually(env.limitMs * 5, () => ended), 'a released split does not go on');
       abort.abort();
-      await within(LIMIT_MS, 'ending read()', reading);
+      await within(env.limitMs, 'ending read()', reading);
       assert.equal(more, false, `${String(held)} items came, most of them from a held split`);
       assert.deepEqual(rows, whole);
     },
