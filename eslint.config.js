@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', 'job-configs/', '.work/'] },
+  { ignores: ['dist/', 'node_modules/', 'job-configs/', '.work/', 'test/bench/node_modules/'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.base],
@@ -23,12 +23,12 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/plugin-api/**', 'src/core/**', 'src/plugin-kit/**'],
+    files: ['src/plugin-api/**/*.ts', 'src/core/**/*.ts', 'src/plugin-kit/**/*.ts'],
     rules: { '@typescript-eslint/no-explicit-any': 'error', '@typescript-eslint/no-unsafe-assignment': 'error' },
   },
   {
     // node:test's test() and describe() give promises that the runner itself awaits.
-    files: ['test/**', 'plugins/*/test/**', 'src/plugin-testkit/**'],
+    files: ['test/**/*.ts', 'plugins/*/test/**/*.ts', 'src/plugin-testkit/**/*.ts'],
     rules: {
       '@typescript-eslint/no-floating-promises': [
         'error',

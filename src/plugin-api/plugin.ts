@@ -39,24 +39,34 @@ interface PluginBase<S> {
   readonly options: S;
 }
 
-export interface ReaderDefinition<S = unknown> extends PluginBase<S> {
+/** `S`: the schema; `O`: the options that `create` gets. */
+interface ReaderShape<S, O> extends PluginBase<S> {
   readonly kind: 'reader';
   /** Whether jobs with these options end by themselves. */
-  boundedness(options: OptionsOf<S>): 'bounded' | 'unbounded';
+  boundedness(options: O): 'bounded' | 'unbounded';
   /** Pure: no I/O. Rules that one schema cannot say. */
-  check?(options: OptionsOf<S>): readonly Finding[];
+  check?(options: O): readonly Finding[];
   /** Pure: the columns the reader will deliver, where the options alone tell; null: known only at run time. */
-  columns?(options: OptionsOf<S>): readonly string[] | null;
-  create(options: OptionsOf<S>, context: PluginContext): Promise<Reader>;
+  columns?(options: O): readonly string[] | null;
+  create(options: O, context: PluginContext): Promise<Reader>;
 }
 
-export interface WriterDefinition<S = unknown> extends PluginBase<S> {
+interface WriterShape<S, O> extends PluginBase<S> {
   readonly kind: 'writer';
-  check?(options: OptionsOf<S>): readonly Finding[];
+  check?(options: O): readonly Finding[];
   /** Pure: the columns the writer expects, in order; null: takes what comes. */
-  columns?(options: OptionsOf<S>): readonly string[] | null;
-  create(options: OptionsOf<S>, context: PluginContext): Promise<Writer>;
+  columns?(options: O): readonly string[] | null;
+  create(options: O, context: PluginContext): Promise<Writer>;
 }
+
+export type ReaderDefinition<S> = ReaderShape<S, OptionsOf<S>>;
+export type WriterDefinition<S> = WriterShape<S, OptionsOf<S>>;
+
+type ForgottenOptions = Readonly<Record<string, unknown>>;
+
+/** A reader or writer with its option type forgotten: what registry and engine hold. */
+export type AnyReaderDefinition = ReaderShape<unknown, ForgottenOptions>;
+export type AnyWriterDefinition = WriterShape<unknown, ForgottenOptions>;
 
 /** Infers the option types from the schema; returns its argument. */
 export function defineReader<const S extends OptionsSchema>(
@@ -71,7 +81,3 @@ export function defineWriter<const S extends OptionsSchema>(
 ): WriterDefinition<S> {
   return Object.freeze({ ...d, kind: 'writer', apiVersion: API_VERSION });
 }
-
-/** A reader or writer with its option type forgotten: what registry and engine hold. */
-export type AnyReaderDefinition = ReaderDefinition;
-export type AnyWriterDefinition = WriterDefinition;

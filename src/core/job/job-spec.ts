@@ -93,6 +93,8 @@ export interface RunDeps {
   readonly stateRoot: string;
   readonly fresh: boolean;
   readonly allowReplay: boolean;
+  /** The state folder was moved here and nothing runs from its old place. */
+  readonly takeOver: boolean;
   /** Aborted (reason: 'SIGTERM' | 'SIGINT') to stop cleanly at a checkpoint. */
   readonly stop: AbortSignal;
   /** Called once; poll it for live progress. */

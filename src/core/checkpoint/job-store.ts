@@ -1,0 +1,145 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createExclusive, hasCode, makeDirDurable, readIfThere, unlinkIfThere } from '../../durable/files.js';
+import { SyncError } from '../../plugin-api/index.js';
+import type { Failpoints } from '../failpoints.js';
+import { RunStore, stateIo } from './run-store.js';
+
+/** A folder name for a job id: readable where it can be, always unique. */
+export function jobKey(jobId: string): string {
+  const readable = encodeURIComponent(jobId).replace(/^\./, '%2E');
+  if (readable.length <= 180) return readable;
+  return `${readable.slice(-120).replace(/^%?[0-9A-F]?/, '')}-${createHash('sha256').update(jobId).digest('hex').slice(0, 24)}`;
+}
+
+/** Ids live in file names, SQL and Kafka ids: small letters and digits only. */
+export function newRunId(): string {
+  const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
+  return Array.from(randomBytes(12), (b) => alphabet[b & 31]).join('');
+}
+
+export interface CurrentRun {
+  readonly run: RunStore;
+  readonly number: number;
+}
+
+/** `<state root>/<job key>`: the state of all runs of one job. */
+export class JobStore {
+  readonly root: string;
+  readonly dir: string;
+  readonly jobId: string;
+  readonly #points: Failpoints;
+
+  constructor(root: string, jobId: string, points: Failpoints) {
+    this.root = root;
+    this.jobId = jobId;
+    this.dir = join(root, jobKey(jobId));
+    this.#points = points;
+  }
+
+  get #runs(): string {
+    return join(this.dir, 'runs');
+  }
+
+  async open(): Promise<void> {
+    await stateIo(this.dir, async () => {
+      await makeDirDurable(this.dir);
+      await createExclusive(this.dir, 'job', JSON.stringify({ jobId: this.jobId }), String(process.pid));
+    });
+  }
+
+  /** The state root's own random id; minted on first use. */
+  async stateId(): Promise<string> {
+    return stateIo(this.root, async () => {
+      await createExclusive(this.root, 'id', randomBytes(12).toString('hex'), String(process.pid));
+      return (await readIfThere(join(this.root, 'id'))) ?? '';
+    });
+  }
+
+  run(runName: string, runId: string): RunStore {
+    return new RunStore(this.#runs, runName, runId, this.#points);
+  }
+
+  /** The run that the next start would go on with, finished or not, and its number in the sequence of runs. */
+  async current(runName: string): Promise<CurrentRun | null> {
+    const number = (await this.#turns(runName)).at(-1);
+    if (number === undefined) return null;
+    const path = join(this.#runs, runName, `current-${String(number)}`);
+    const id = ((await stateIo(path, () => readIfThere(path))) ?? '').trim();
+    if (!/^[a-z0-9]+$/.test(id)) throw new SyncError('STATE_CORRUPT', 'this is not a run id', { place: path });
+    return { run: this.run(runName, id), number };
+  }
+
+  async #turns(runName: string): Promise<readonly number[]> {
+    const numbers = (await list(join(this.#runs, runName))).map((n) => /^current-(\d+)$/.exec(n)?.[1]);
+    return numbers
+      .filter((n) => n !== undefined)
+      .map(Number)
+      .sort((a, b) => a - b);
+  }
+
+  /**
+   * Makes a run the current one after the one that `after` names. Exclusive: of two starts that saw the same last run
+   * only one may begin a new one.
+   * @throws SyncError FENCED
+   */
+  async setCurrent(run: RunStore, after: CurrentRun | null): Promise<void> {
+    const dir = join(this.#runs, run.runName);
+    const name = `current-${String((after?.number ?? 0) + 1)}`;
+    const mine = await stateIo(dir, () => createExclusive(dir, name, `${run.runId}\n`, run.runId));
+    if (!mine) {
+      throw new SyncError('FENCED', 'another process has begun a run of this job in the meantime', {
+        place: join(dir, name),
+        hint: 'Nothing was written. Run the job again.',
+      });
+    }
+    for (const n of await this.#turns(run.runName)) {
+      if (n <= (after?.number ?? 0) - 1) await stateIo(dir, () => unlinkIfThere(join(dir, `current-${String(n)}`)));
+    }
+  }
+
+  async runNames(): Promise<readonly string[]> {
+    return list(this.#runs);
+  }
+
+  async runIds(runName: string): Promise<readonly string[]> {
+    return (await list(join(this.#runs, runName))).filter((n) => !n.startsWith('current-') && !n.startsWith('.'));
+  }
+
+  /**
+   * Removes the oldest finished or swept runs beyond `keep`, and runs that never had a start; others stay until they
+   * are swept.
+   */
+  async pruneRuns(runName: string, keep: number): Promise<void> {
+    const ended: { readonly run: RunStore; readonly at: number }[] = [];
+    const current = await this.current(runName);
+    for (const id of await this.runIds(runName)) {
+      const run = this.run(runName, id);
+      if (id === current?.run.runId) continue;
+      if ((await run.attempts()).length === 0)
+        await stateIo(run.dir, () => rm(run.dir, { recursive: true, force: true }));
+      else if ((await run.has('finished')) || (await run.has('abandoned')))
+        ended.push({ run, at: (await run.info()).at });
+    }
+    ended.sort((a, b) => b.at - a.at);
+    for (const { run } of ended.slice(Math.max(0, keep - 1))) {
+      await stateIo(run.dir, () => rm(run.dir, { recursive: true, force: true }));
+    }
+  }
+
+  async remove(): Promise<void> {
+    await stateIo(this.dir, () => rm(this.dir, { recursive: true, force: true }));
+  }
+}
+
+async function list(dir: string): Promise<readonly string[]> {
+  return stateIo(dir, async () => {
+    try {
+      return (await readdir(dir)).sort();
+    } catch (e) {
+      if (hasCode(e, 'ENOENT')) return [];
+      throw e;
+    }
+  });
+}

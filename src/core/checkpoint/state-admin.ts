@@ -1,0 +1,160 @@
+/** What `sync state` does: look at, decide and drop the saved state of jobs. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hasCode, readIfThere } from '../../durable/files.js';
+import {
+  SyncError,
+  type AnyWriterDefinition,
+  type JsonValue,
+  type Logger,
+  type PluginContext,
+} from '../../plugin-api/index.js';
+import { parseFailpoints } from '../failpoints.js';
+import { abandonRun, writerOfRun } from '../job/sweep-run.js';
+import type { JobSpec } from '../job/job-spec.js';
+import { MetricRegistry } from '../observe/metrics.js';
+import { addCounters } from './format.js';
+import { lockJob } from './job-lock.js';
+import { jobKey, JobStore } from './job-store.js';
+import type { RunStore } from './run-store.js';
+
+export interface StateListing {
+  readonly jobId: string;
+  readonly runId: string;
+  readonly state: 'finished' | 'unfinished' | 'in doubt' | 'given up';
+  readonly epoch: number;
+  /** ms since 1970 of the last checkpoint, or of the run's start. */
+  readonly at: number;
+  readonly rows: number;
+}
+
+function store(stateRoot: string, jobId: string): JobStore {
+  return new JobStore(stateRoot, jobId, parseFailpoints(undefined));
+}
+
+export async function listStates(stateRoot: string): Promise<readonly StateListing[]> {
+  let names: readonly string[] = [];
+  try {
+    names = (await readdir(stateRoot)).sort();
+  } catch (e) {
+    if (!hasCode(e, 'ENOENT')) throw e;
+  }
+  const out: StateListing[] = [];
+  for (const name of names) {
+    const text = await readIfThere(join(stateRoot, name, 'job'));
+    if (text === null) continue;
+    const { jobId } = JSON.parse(text) as { readonly jobId: string };
+    const jobs = store(stateRoot, jobId);
+    for (const runName of await jobs.runNames()) {
+      for (const id of await jobs.runIds(runName)) out.push(await listing(jobId, jobs.run(runName, id)));
+    }
+  }
+  return out;
+}
+
+async function listing(jobId: string, run: RunStore): Promise<StateListing> {
+  const newest = await run.newest();
+  const doubt = newest?.kind === 'epoch' && !(await run.outcome(newest.epoch));
+  const state = (await run.has('finished'))
+    ? 'finished'
+    : (await run.has('abandoned'))
+      ? 'given up'
+      : doubt
+        ? 'in doubt'
+        : 'unfinished';
+  const rows = newest ? addCounters(newest.base, ...newest.lanes.map((l) => l.counters.to)).written : 0;
+  return { jobId, runId: run.runId, state, epoch: newest?.epoch ?? 0, at: newest?.at ?? (await run.info()).at, rows };
+}
+
+/** @throws SyncError USAGE where the job has no state. */
+async function currentRun(jobs: JobStore): Promise<RunStore> {
+  for (const name of await jobs.runNames()) {
+    const current = await jobs.current(name);
+    if (current) return current.run;
+  }
+  throw new SyncError('USAGE', `there is no state of job ${jobs.jobId}`, {
+    place: join(jobs.root, jobKey(jobs.jobId)),
+    hint: '`sync state list` shows what there is.',
+  });
+}
+
+/** The current run as JSON: what it is, its newest checkpoint, its outcome. */
+export async function showState(stateRoot: string, jobId: string): Promise<JsonValue> {
+  const run = await currentRun(store(stateRoot, jobId));
+  const newest = await run.newest();
+  const attempts = await run.attempts();
+  return {
+    ...(await listing(jobId, run)),
+    folder: run.dir,
+    run: (await run.info()) as unknown as JsonValue,
+    attempt: (await run.attempt(attempts.at(-1) ?? 0)) as unknown as JsonValue,
+    checkpoint: newest as unknown as JsonValue,
+    outcome: newest ? ((await run.outcome(newest.epoch)) as unknown as JsonValue) : null,
+  };
+}
+
+/**
+ * A person's word on an epoch whose outcome nobody can tell; the next start acts on it.
+ * @throws SyncError USAGE where nothing is in doubt.
+ */
+export async function resolveState(
+  stateRoot: string,
+  jobId: string,
+  lane: number | 'all',
+  as: 'committed' | 'lost',
+): Promise<string> {
+  const jobs = store(stateRoot, jobId);
+  const run = await currentRun(jobs);
+  await using lock = await lockJob(jobs.dir, jobId);
+  void lock;
+  const newest = await run.newest();
+  if (newest?.kind !== 'epoch' || (await run.outcome(newest.epoch))) {
+    throw new SyncError('USAGE', `no epoch of run ${run.runId} is in doubt`, { place: run.dir });
+  }
+  const lanes = newest.lanes.map((l) => l.lane).filter((l) => lane === 'all' || l === lane);
+  if (lanes.length === 0) {
+    throw new SyncError('USAGE', `epoch ${String(newest.epoch)} has no lane ${String(lane)}`, { place: run.dir });
+  }
+  for (const l of lanes) await run.resolve(newest.epoch, l, as);
+  return `epoch ${String(newest.epoch)} of run ${run.runId}: lane ${lanes.join(', ')} is taken as ${as} by the next start`;
+}
+
+export interface ResetDeps {
+  readonly log: Logger;
+  /** Null: the job file is not at hand; the recorded options must do. */
+  readonly job: JobSpec | null;
+  readonly loadWriter: (name: string) => Promise<AnyWriterDefinition | null>;
+}
+
+/** Sweeps every run that may have left something at its target, then drops the job's state. */
+export async function resetState(stateRoot: string, jobId: string, deps: ResetDeps): Promise<string> {
+  const jobs = store(stateRoot, jobId);
+  await currentRun(jobs);
+  await using lock = await lockJob(jobs.dir, jobId);
+  void lock;
+  const ended = new AbortController();
+  const context: PluginContext = {
+    log: deps.log,
+    metrics: new MetricRegistry(),
+    signal: ended.signal,
+    failpoint: () => undefined,
+  };
+  let removed = 0;
+  let runs = 0;
+  for (const name of await jobs.runNames()) {
+    for (const id of await jobs.runIds(name)) {
+      const run = jobs.run(name, id);
+      if ((await run.has('finished')) || (await run.has('abandoned'))) continue;
+      const writer = await writerOfRun(run, deps.job, deps.loadWriter, context);
+      try {
+        removed += await abandonRun(run, writer);
+        runs++;
+      } finally {
+        await writer.close?.();
+      }
+    }
+  }
+  ended.abort();
+  await jobs.remove();
+  return `dropped the state of job ${jobId}; swept ${String(runs)} unfinished run(s), ${String(removed)} left-over(s) removed`;
+}

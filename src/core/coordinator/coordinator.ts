@@ -1,0 +1,371 @@
+/**
+ * Drives the lanes of one attempt through epochs. The steps and their order are those of
+ * docs/specs/checkpoint-protocol.md; every failpoint here is a row of the crash tests.
+ */
+import { setImmediate as macrotask, setTimeout as sleep } from 'node:timers/promises';
+import {
+  errorFromReport,
+  SyncError,
+  toSyncError,
+  type ErrorReport,
+  type JsonValue,
+  type Logger,
+  type Position,
+  type Reader,
+  type RunIdentity,
+  type SplitPlanner,
+} from '../../plugin-api/index.js';
+import { addCounters, STATE_FORMAT, type Checkpoint, type LaneRecord, type OpenSplit } from '../checkpoint/format.js';
+import type { Restored } from '../checkpoint/recovery.js';
+import type { RunStore } from '../checkpoint/run-store.js';
+import type { Failpoints } from '../failpoints.js';
+import type { Counters, JobSettings } from '../job/job-spec.js';
+import type { BarrierReport, LaneEnd, LaneEvents, LaneHost } from '../lane/lane-host.js';
+import type { DirtyLimit } from '../limits/dirty-limit.js';
+import { SplitQueue } from './split-queue.js';
+
+export interface CoordinatorParts {
+  readonly settings: JobSettings;
+  readonly store: RunStore;
+  readonly run: RunIdentity;
+  readonly fingerprint: string;
+  readonly reader: Reader;
+  readonly bounded: boolean;
+  readonly restored: Restored;
+  readonly limit: DirtyLimit;
+  readonly points: Failpoints;
+  readonly log: Logger;
+  /** The user's wish to stop at a checkpoint. */
+  readonly stop: AbortSignal;
+  /** Ends everything of this attempt. */
+  readonly signal: AbortSignal;
+}
+
+/** A stop that finds no safe point in this time aborts the epoch (ms). */
+const STOP_MS = 10_000;
+
+type Trigger = 'interval' | 'end' | 'stop' | 'lane' | 'commit-wanted';
+
+export class Coordinator implements LaneEvents {
+  readonly #p: CoordinatorParts;
+  #lanes: readonly LaneHost[] = [];
+  #queue: SplitQueue | null = null;
+  /** The epoch that is being read. */
+  #epoch: number;
+  #epochs: number;
+  #committed: Counters;
+  #failure: SyncError | null = null;
+  #wake: (() => void) | null = null;
+  #wanted: string | null = null;
+  #lastEnd = performance.now();
+  #timeouts = 0;
+  /** The epoch whose prepare has begun and which is not durable; null: none, or it must be left to recovery. */
+  #undo: number | null;
+
+  constructor(parts: CoordinatorParts) {
+    this.#p = parts;
+    this.#epoch = parts.restored.epoch + 1;
+    this.#epochs = parts.restored.epochs;
+    this.#committed = parts.restored.base;
+    this.#undo = this.#epoch;
+    parts.stop.addEventListener('abort', () => this.#wake?.(), { once: true });
+  }
+
+  /** What is known to be committed. */
+  get committed(): Counters {
+    return this.#committed;
+  }
+
+  get epochs(): number {
+    return this.#epochs;
+  }
+
+  get moved(): Counters {
+    return addCounters(this.#p.restored.base, ...this.#lanes.map((l) => l.counters()));
+  }
+
+  get splits(): SplitQueue['progress'] {
+    return this.#queue?.progress ?? { done: 0, open: 0, bytes: null };
+  }
+
+  /** How the lanes are to be closed, given where the last epoch got to. */
+  laneEnd(error: SyncError | null): LaneEnd {
+    return { undo: this.#undo, keepDirty: error?.code === 'DIRTY_LIMIT' };
+  }
+
+  // ---- what lanes say ----
+
+  wantSplit(lane: number, epoch: number): void {
+    this.#queue?.want(lane, epoch);
+  }
+
+  splitEnd(_lane: number, epoch: number, splitId: string, outcome: JsonValue): void {
+    this.#queue?.finished(epoch, splitId, outcome);
+  }
+
+  wantCheckpoint(_lane: number, why: string): void {
+    this.#wanted = why;
+    this.#wake?.();
+  }
+
+  failed(_lane: number, error: ErrorReport): void {
+    this.#fail(errorFromReport(error));
+  }
+
+  #fail(e: SyncError): void {
+    this.#failure ??= e;
+    this.#wake?.();
+  }
+
+  // ---- the run ----
+
+  /** Resolves at the end of input, or after a clean stop; all that was read is committed then. */
+  async run(lanes: readonly LaneHost[], planner: SplitPlanner): Promise<'finished' | 'stopped'> {
+    this.#lanes = lanes;
+    const queue = new SplitQueue({
+      planner,
+      lanes,
+      again: this.#p.restored.open,
+      epoch: this.#epoch,
+      signal: this.#p.signal,
+      changed: () => this.#wake?.(),
+      fail: (e) => {
+        this.#fail(e);
+      },
+    });
+    this.#queue = queue;
+    for (const lane of lanes) lane.start(this.#epoch);
+    for (;;) {
+      const trigger = await this.#next(queue);
+      if (trigger === 'stop') queue.stop();
+      const last = trigger === 'end' || trigger === 'stop';
+      await this.#runEpoch(queue, last, trigger);
+      if (trigger === 'stop') return queue.atEnd ? 'finished' : 'stopped';
+      if (trigger === 'end' && queue.atEnd) return 'finished';
+    }
+  }
+
+  async #next(queue: SplitQueue): Promise<Trigger> {
+    const { intervalMs, minPauseMs } = this.#p.settings.checkpoint;
+    for (;;) {
+      // Answers that are under way in microtasks first: a planner that is about to say 'end' is not waiting for a commit.
+      await macrotask();
+      if (this.#failure) throw this.#failure;
+      if (queue.atEnd) return 'end';
+      if (this.#p.stop.aborted) return 'stop';
+      if (queue.waitsForCommit) return 'commit-wanted';
+      if (this.#wanted !== null) {
+        this.#wanted = null;
+        return 'lane';
+      }
+      const due = this.#lastEnd + Math.max(intervalMs, minPauseMs) - performance.now();
+      if (due <= 0) return 'interval';
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, Math.min(due, 0x7fff_ffff));
+        this.#wake = (): void => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      this.#wake = null;
+    }
+  }
+
+  async #runEpoch(queue: SplitQueue, last: boolean, trigger: Trigger): Promise<void> {
+    const { points, store, settings, run, log } = this.#p;
+    const n = this.#epoch;
+    const began = performance.now();
+    const limitMs = trigger === 'stop' ? STOP_MS : settings.checkpoint.timeoutMs;
+    const reports = await this.#barriers(queue, n, limitMs, trigger);
+    if (!reports) return;
+
+    // 1 → snapshot: at the start of a macrotask nothing of `next` is under way (see SplitQueue.snapshot).
+    await macrotask();
+    this.#throwIfFailed();
+    if (!reports.some((r) => r.changed)) {
+      await Promise.all(this.#lanes.map((l) => l.skip(n, trigger === 'stop')));
+      queue.enterAll();
+      this.#lastEnd = performance.now();
+      return;
+    }
+    const snapshot = queue.snapshot(n);
+    const end = queue.atEnd;
+    this.#epoch = n + 1;
+    queue.enter(n + 1);
+
+    // 2. prepare in all lanes
+    const left = limitMs - (performance.now() - began);
+    const records = await within(left, Promise.all(this.#lanes.map((l) => l.prepare(n))), 'prepare', n);
+    this.#checkShare(records, last);
+
+    // 3. one durable file, created exclusively
+    const checkpoint = this.#checkpointOf(n, snapshot, records, end);
+    await this.#makeDurable(checkpoint);
+    points.hit('ckpt.after');
+
+    // 4. commit; 5. outcome
+    await store.assertNewest(run.attempt);
+    await Promise.all(this.#lanes.map((l) => l.commit(n, trigger === 'stop')));
+    points.hit('outcome.before');
+    await store.putOutcome({
+      format: STATE_FORMAT,
+      epoch: n,
+      attempt: run.attempt,
+      lanes: Object.fromEntries(records.map((r) => [r.lane, 'committed' as const])),
+      by: 'commit',
+    });
+    this.#undo = n + 1;
+    this.#epochs++;
+    this.#committed = addCounters(this.#p.restored.base, ...records.map((r) => r.counters.to));
+    points.hit('outcome.after');
+
+    // 6. tell planner and reader; 7. prune
+    const splits = records.flatMap((r) => r.splits);
+    queue.committed(splits);
+    await this.#p.reader.checkpointed?.(positionsOf(checkpoint.open, splits));
+    points.hit('committed.after');
+    await store.assertNewest(run.attempt);
+    await store.prune(settings.checkpoint.numRetained);
+    points.hit('prune.after');
+    this.#timeouts = 0;
+    this.#lastEnd = performance.now();
+    const ms = Math.round(this.#lastEnd - began);
+    log.debug({ epoch: n, trigger, ms, rows: this.#committed.written }, `epoch ${String(n)} committed`);
+  }
+
+  /** Null: withdrawn, the epoch grows. */
+  async #barriers(
+    queue: SplitQueue,
+    n: number,
+    limitMs: number,
+    trigger: Trigger,
+  ): Promise<readonly BarrierReport[] | null> {
+    const stopping = trigger !== 'stop' && !this.#p.stop.aborted ? this.#p.stop : null;
+    const all = Promise.all(this.#lanes.map((l) => l.barrier(n)));
+    const timer = new AbortController();
+    // A stop that comes while a slow barrier is under way must not wait for that barrier's longer limit.
+    const late = sleep(limitMs, null, { signal: timer.signal }).catch(() => null);
+    const stopped = new Promise<null>((resolve) => {
+      stopping?.addEventListener('abort', () => void setTimeout(resolve, STOP_MS, null).unref(), {
+        once: true,
+        signal: timer.signal,
+      });
+    });
+    const reports = await Promise.race([all, late, stopped]);
+    timer.abort();
+    if (reports) return reports;
+    all.catch(() => undefined); // a withdrawn barrier never resolves, but the lane may still fail
+    this.#throwIfFailed();
+    await Promise.all(this.#lanes.map((l) => l.cancel(n)));
+    queue.enterAll();
+    if (this.#p.stop.aborted) {
+      throw new SyncError('STOP_TIMEOUT', `no safe point was found within ${String(STOP_MS / 1000)} s of the stop`, {
+        hint: 'The last checkpoint is kept; run the job again to go on from it.',
+      });
+    }
+    const { tolerableFailed, timeoutMs } = this.#p.settings.checkpoint;
+    if (++this.#timeouts > tolerableFailed) {
+      throw new SyncError(
+        'CHECKPOINT_TIMEOUT',
+        `the barrier of epoch ${String(n)} did not pass within ${String(timeoutMs)} ms`,
+        {
+          hint: 'A source transaction or the target is too slow: raise setting.checkpoint.timeout or tolerableFailed.',
+        },
+      );
+    }
+    this.#p.log.warn(
+      { epoch: n, timeouts: this.#timeouts },
+      'a checkpoint timed out and is tolerated; the epoch grows',
+    );
+    this.#lastEnd = performance.now();
+    return null;
+  }
+
+  #throwIfFailed(): void {
+    if (this.#failure) throw this.#failure;
+  }
+
+  #checkShare(records: readonly LaneRecord[], last: boolean): void {
+    const total = addCounters(this.#p.restored.base, ...records.map((r) => r.counters.to));
+    this.#p.limit.checkShare(total.read, total.dirty, this.#p.bounded, last);
+  }
+
+  #checkpointOf(
+    n: number,
+    snapshot: { readonly planner: JsonValue; readonly open: readonly OpenSplit[] },
+    records: readonly LaneRecord[],
+    end: boolean,
+  ): Checkpoint {
+    const to = new Map(records.flatMap((r) => r.splits).map((s) => [s.split.id, s.to]));
+    return {
+      format: STATE_FORMAT,
+      kind: 'epoch',
+      runId: this.#p.run.runId,
+      attempt: this.#p.run.attempt,
+      epoch: n,
+      at: Date.now(),
+      fingerprint: this.#p.fingerprint,
+      planner: snapshot.planner,
+      replay: { committed: [], reopened: [] },
+      open: snapshot.open.map((o) => ({
+        split: o.split,
+        position: to.has(o.split.id) ? (to.get(o.split.id) ?? null) : o.position,
+      })),
+      base: this.#p.restored.base,
+      epochs: this.#epochs,
+      lanes: records,
+      end,
+    };
+  }
+
+  async #makeDurable(c: Checkpoint): Promise<void> {
+    const { store, run, points } = this.#p;
+    points.hit('ckpt.before');
+    await store.assertNewest(run.attempt);
+    let made: boolean;
+    try {
+      made = await store.putCheckpoint(c);
+    } catch (e) {
+      // The name may be there although its durability could not be confirmed: then recovery must find what it names.
+      if (await store.checkpoint(c.epoch).catch(() => c)) this.#undo = null;
+      throw toSyncError(e, 'STATE_IO');
+    }
+    if (!made) {
+      throw new SyncError('FENCED', `another start of the job has written checkpoint ${String(c.epoch)}`, {
+        place: store.dir,
+      });
+    }
+    this.#undo = null;
+  }
+}
+
+function positionsOf(
+  open: readonly OpenSplit[],
+  moved: readonly { readonly split: { readonly id: string }; readonly to: Position | null }[],
+): Readonly<Record<string, Position | null>> {
+  const out: Record<string, Position | null> = {};
+  for (const o of open) out[o.split.id] = o.position;
+  for (const m of moved) out[m.split.id] = m.to;
+  return out;
+}
+
+async function within<T>(ms: number, work: Promise<T>, what: string, epoch: number): Promise<T> {
+  const timer = new AbortController();
+  const late = sleep(Math.max(1, ms), null, { signal: timer.signal, ref: true }).then(
+    () => {
+      throw new SyncError(
+        'CHECKPOINT_TIMEOUT',
+        `${what} of epoch ${String(epoch)} took longer than the checkpoint's timeout`,
+        {
+          hint: 'The target is too slow for one epoch: raise setting.checkpoint.timeout or lower its interval.',
+        },
+      );
+    },
+    () => new Promise<never>(() => undefined),
+  );
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    timer.abort();
+  }
+}

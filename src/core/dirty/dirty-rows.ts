@@ -1,0 +1,133 @@
+/**
+ * The dirty rows of one lane: a file of JSON lines an epoch, staged under a hidden name, published when the epoch is
+ * committed, removed when it is lost. One line: row, column, code, reason, place, lane, epoch.
+ */
+import { open, rename, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeDirDurable, publishNoReplace, syncDir, unlinkIfThere } from '../../durable/files.js';
+import { SyncError, type RejectedRow, type RunIdentity } from '../../plugin-api/index.js';
+import type { DirtyFile } from '../checkpoint/format.js';
+import type { DirtyLimit } from '../limits/dirty-limit.js';
+
+const FLUSH_CHARS = 1 << 20;
+
+export class DirtyRows {
+  readonly #dir: string;
+  readonly #run: RunIdentity;
+  readonly #lane: number;
+  readonly #limit: DirtyLimit;
+  #lines: string[] = [];
+  #chars = 0;
+  #rows = 0;
+  #size = 0;
+  #file: { readonly handle: FileHandle; readonly path: string } | null = null;
+  #writing: Promise<void> = Promise.resolve();
+  #prepared: DirtyFile | null = null;
+  #count = 0;
+
+  constructor(dir: string, run: RunIdentity, lane: number, limit: DirtyLimit) {
+    this.#dir = dir;
+    this.#run = run;
+    this.#lane = lane;
+    this.#limit = limit;
+  }
+
+  /** @throws SyncError DIRTY_LIMIT; the rows are kept before it is thrown. */
+  add(rows: readonly RejectedRow[]): void {
+    for (const r of rows) {
+      const line = JSON.stringify({ ...r, lane: this.#lane });
+      this.#lines.push(line);
+      this.#chars += line.length;
+      this.#rows++;
+    }
+    this.#limit.add(rows);
+    if (this.#chars >= FLUSH_CHARS) {
+      this.#writing = this.#writing.then(() => this.#flush());
+      this.#writing.catch(() => undefined); // told at prepare
+    }
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#lines.length === 0) return;
+    const text = `${this.#lines.join('\n')}\n`;
+    this.#lines = [];
+    this.#chars = 0;
+    if (!this.#file) {
+      await makeDirDurable(this.#dir);
+      const { runId, attempt } = this.#run;
+      const path = join(
+        this.#dir,
+        `.dirty-${runId}-a${String(attempt)}-${String(this.#lane)}-${String(++this.#count)}.pending`,
+      );
+      this.#file = { handle: await open(path, 'wx'), path };
+    }
+    const data = Buffer.from(text);
+    await this.#file.handle.appendFile(data);
+    this.#size += data.length;
+  }
+
+  /** The epoch's rows, durable and hidden; null: none. */
+  async prepare(epoch: number): Promise<DirtyFile | null> {
+    await this.#writing;
+    await this.#flush();
+    const f = this.#file;
+    if (!f) return null;
+    await f.handle.sync();
+    await f.handle.close();
+    await syncDir(this.#dir);
+    const target = join(this.#dir, `dirty-${this.#run.runId}-${String(this.#lane)}-${String(epoch)}.jsonl`);
+    this.#prepared = { staged: f.path, target, size: this.#size, rows: this.#rows };
+    this.#file = null;
+    this.#size = 0;
+    this.#rows = 0;
+    return this.#prepared;
+  }
+
+  async commit(_epoch: number): Promise<void> {
+    if (this.#prepared) await publishDirty(this.#prepared);
+    this.#prepared = null;
+  }
+
+  /**
+   * Ends the lane. `drop`: the epoch is undone, its rows go. `keep`: they stay, in a file marked not committed.
+   * `leave`: what is prepared belongs to recovery.
+   */
+  async close(how: 'drop' | 'keep' | 'leave'): Promise<void> {
+    await this.#writing.catch(() => undefined);
+    if (how === 'keep' && !this.#prepared) await this.#flush();
+    const prepared = this.#prepared?.staged ?? null;
+    const staged = prepared ?? this.#file?.path ?? null;
+    if (this.#file) {
+      if (how === 'keep') await this.#file.handle.sync();
+      await this.#file.handle.close();
+    }
+    this.#file = null;
+    this.#prepared = null;
+    if (staged === null || (how === 'leave' && prepared !== null)) return;
+    if (how === 'keep') {
+      const { runId, attempt } = this.#run;
+      const name = `dirty-${runId}-a${String(attempt)}-${String(this.#lane)}.not-committed.jsonl`;
+      await rename(staged, join(this.#dir, name));
+      await syncDir(this.#dir);
+    } else {
+      await unlinkIfThere(staged);
+    }
+  }
+}
+
+/** Publishes a prepared file. Idempotent. @throws SyncError COMMIT_UNKNOWN where it is in neither place. */
+export async function publishDirty(f: DirtyFile): Promise<void> {
+  const r = await publishNoReplace(f.staged, f.target, f.size);
+  if (r === 'missing' || r === 'conflict') {
+    throw new SyncError('COMMIT_UNKNOWN', `${String(f.rows)} dirty rows are neither staged nor published`, {
+      place: f.target,
+      hint: 'Put the file back, or decide with `sync state resolve`.',
+    });
+  }
+  await syncDir(join(f.target, '..'));
+}
+
+/** Removes the staged rows of a lost epoch. */
+export async function dropDirty(f: DirtyFile): Promise<void> {
+  await unlinkIfThere(f.staged);
+}

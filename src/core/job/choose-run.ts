@@ -1,0 +1,107 @@
+/** Which run a start goes on with. Design, "Runs and resume". */
+import { SyncError, type Logger, type Writer } from '../../plugin-api/index.js';
+import { STATE_FORMAT, type RunInfo } from '../checkpoint/format.js';
+import { newRunId, type CurrentRun, type JobStore } from '../checkpoint/job-store.js';
+import type { RunStore } from '../checkpoint/run-store.js';
+import { differences, fingerprintOf, pluginRecord } from './fingerprint.js';
+import type { JobSpec } from './job-spec.js';
+
+export type Choice =
+  | { readonly is: 'resume'; readonly run: RunStore }
+  /** `abandons`: an unfinished run that this start gives up: to be fenced and swept before the new one exists. */
+  | { readonly is: 'new'; readonly after: CurrentRun | null; readonly abandons: RunStore | null };
+
+/** Parameters will name runs; until then a job has one. */
+const RUN_NAME = 'default';
+
+/** @throws SyncError STATE_MISFIT, STATE_OLD naming the choices. */
+export async function chooseRun(
+  jobs: JobStore,
+  job: JobSpec,
+  writer: Writer,
+  asked: { readonly fresh: boolean; readonly takeOver: boolean },
+  log: Logger,
+): Promise<Choice> {
+  const after = await jobs.current(RUN_NAME);
+  const current = after?.run;
+  if (!current || (await current.has('finished')) || (await current.has('abandoned'))) {
+    return { is: 'new', after, abandons: null };
+  }
+  if (asked.fresh || !job.settings.checkpoint.resume) {
+    log.warn({ run: current.runId }, `run ${current.runId} is unfinished and is given up, as asked`);
+    return { is: 'new', after, abandons: current };
+  }
+  const info = await current.info();
+  const newest = await current.newest();
+  const changed = differences(info, job);
+  if (changed.length > 0) {
+    // A run that never got to its target has nothing to lose: mending a wrong path is not a reason to ask.
+    if (!(await current.has('begun'))) {
+      return { is: 'new', after, abandons: current };
+    }
+    throw new SyncError('STATE_MISFIT', `the job has changed since run ${current.runId} began: ${changed.join(', ')}`, {
+      place: current.dir,
+      hint: 'Change it back to finish that run, or give the run up with --fresh.',
+    });
+  }
+  const age = newest ? Date.now() - newest.at : 0;
+  const { resumeMaxAgeMs } = job.settings.checkpoint;
+  if (newest && isBounded(job) && age > resumeMaxAgeMs) {
+    if (writer.replacesTarget) {
+      log.warn({ run: current.runId }, 'the unfinished run is too old and the job replaces its target: starting anew');
+      return { is: 'new', after, abandons: current };
+    }
+    throw new SyncError('STATE_OLD', `the last checkpoint of run ${current.runId} is ${hours(age)} h old`, {
+      place: current.dir,
+      hint: `Start anew with --fresh, or raise setting.checkpoint.resumeMaxAge (${hours(resumeMaxAgeMs)} h) to go on from it.`,
+    });
+  }
+  await checkHome(current, asked.takeOver);
+  return { is: 'resume', run: current };
+}
+
+/**
+ * A copied state folder beside the one that it was copied from would make two runs that both believe they own the
+ * target's staged data.
+ */
+async function checkHome(run: RunStore, takeOver: boolean): Promise<void> {
+  const last = await run.attempt((await run.attempts()).at(-1) ?? 0);
+  const here = await run.home();
+  if (!last || last.home === here || takeOver) return;
+  throw new SyncError(
+    'STATE_MISFIT',
+    `the state of run ${run.runId} was written at ${last.home} and is now at ${here}`,
+    {
+      place: here,
+      hint: 'If the folder was moved and nothing runs from the old one, say --take-over. For a second job use --job-id and --fresh.',
+    },
+  );
+}
+
+export function isBounded(job: JobSpec): boolean {
+  return job.reader.definition.boundedness(job.reader.options) === 'bounded';
+}
+
+function hours(ms: number): string {
+  return (ms / 3_600_000).toFixed(1);
+}
+
+/** A new run with its record; nothing of it is at the target yet. */
+export async function mintRun(jobs: JobStore, job: JobSpec): Promise<RunStore> {
+  const store = jobs.run(RUN_NAME, newRunId());
+  const info: RunInfo = {
+    format: STATE_FORMAT,
+    kind: 'run',
+    runId: store.runId,
+    runName: RUN_NAME,
+    jobId: job.jobId,
+    at: Date.now(),
+    stateId: await jobs.stateId(),
+    fingerprint: fingerprintOf(job),
+    reader: pluginRecord(job.reader),
+    writer: pluginRecord(job.writer),
+    parent: null,
+  };
+  await store.createRun(info);
+  return store;
+}

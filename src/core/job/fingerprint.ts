@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import type { JsonValue } from '../../plugin-api/index.js';
+import type { PluginRecord, RunInfo } from '../checkpoint/format.js';
+import type { JobSpec, PluginUse } from './job-spec.js';
+
+/** JSON with sorted keys: equal values give equal text. */
+export function canonical(v: JsonValue): string {
+  if (Array.isArray(v)) return `[${(v as readonly JsonValue[]).map(canonical).join(',')}]`;
+  if (v !== null && typeof v === 'object') {
+    const o = v as Readonly<Record<string, JsonValue>>;
+    const keys = Object.keys(o).sort();
+    return `{${keys.map((k) => `${JSON.stringify(k)}:${canonical(o[k] ?? null)}`).join(',')}}`;
+  }
+  return JSON.stringify(v);
+}
+
+export function pluginRecord(use: PluginUse<{ readonly name: string }>): PluginRecord {
+  return { name: use.definition.name, options: use.publicOptions, identity: use.identity };
+}
+
+/** Identity options only, never secrets: what must be the same for saved positions to mean the same. */
+export function fingerprintOf(job: JobSpec): string {
+  const parts = [job.reader, job.writer].map((u) => ({ name: u.definition.name, identity: u.identity }));
+  return createHash('sha256').update(canonical(parts)).digest('hex');
+}
+
+/** The options that differ between a saved run and the job, by path. */
+export function differences(saved: RunInfo, job: JobSpec): readonly string[] {
+  const out: string[] = [];
+  for (const side of ['reader', 'writer'] as const) {
+    const was = saved[side];
+    const is = job[side];
+    if (was.name !== is.definition.name) {
+      out.push(`${side}.name (${was.name} → ${is.definition.name})`);
+      continue;
+    }
+    const keys = new Set([...Object.keys(was.identity), ...Object.keys(is.identity)]);
+    for (const k of [...keys].sort()) {
+      const a = canonical(was.identity[k] ?? null);
+      const b = canonical(is.identity[k] ?? null);
+      if (a !== b) out.push(`${side}.parameter.${k} (${a} → ${b})`);
+    }
+  }
+  return out;
+}

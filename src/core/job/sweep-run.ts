@@ -1,0 +1,38 @@
+import { SyncError, type AnyWriterDefinition, type PluginContext, type Writer } from '../../plugin-api/index.js';
+import type { RunStore } from '../checkpoint/run-store.js';
+import type { JobSpec } from './job-spec.js';
+
+/**
+ * The writer that a run was made with: the options it recorded, with the secrets of today's job where it still names
+ * the same plugin. So the target that was used gets cleaned, not the edited one.
+ * @throws SyncError PLUGIN_UNKNOWN
+ */
+export async function writerOfRun(
+  run: RunStore,
+  job: JobSpec | null,
+  load: (name: string) => Promise<AnyWriterDefinition | null>,
+  context: PluginContext,
+): Promise<Writer> {
+  const { writer } = await run.info();
+  const same = job?.writer.definition.name === writer.name ? job.writer : null;
+  const definition = same?.definition ?? (await load(writer.name));
+  if (!definition) {
+    throw new SyncError(
+      'PLUGIN_UNKNOWN',
+      `run ${run.runId} was written by plugin ${writer.name}, which is not installed`,
+      {
+        place: run.dir,
+      },
+    );
+  }
+  // Only what the record lacks comes from the job: the secrets.
+  return definition.create({ ...(same?.options ?? {}), ...writer.options }, context);
+}
+
+/** Fences the run's earlier starts, removes what they left at the target, and notes that nobody will resume it. */
+export async function abandonRun(run: RunStore, writer: Writer): Promise<number> {
+  const attempt = await run.createAttempt(1);
+  const report = await writer.committer?.sweep([await run.record()]);
+  await run.put('abandoned', { jobId: '', runId: run.runId, attempt });
+  return report?.removed ?? 0;
+}

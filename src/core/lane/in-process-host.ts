@@ -1,0 +1,159 @@
+import {
+  DEFAULT_BATCH_TARGET,
+  SyncError,
+  type BatchTarget,
+  type LaneContext,
+  type Logger,
+  type Position,
+  type Reader,
+  type Split,
+  type Writer,
+} from '../../plugin-api/index.js';
+import { NO_COUNTERS, type LaneRecord } from '../checkpoint/format.js';
+import { DirtyRows } from '../dirty/dirty-rows.js';
+import type { Failpoints } from '../failpoints.js';
+import type { Counters, JobSettings, JobSpec } from '../job/job-spec.js';
+import type { DirtyLimit } from '../limits/dirty-limit.js';
+import type { RateLimit } from '../limits/rate-limit.js';
+import { MetricRegistry } from '../observe/metrics.js';
+import type { BarrierReport, LaneEnd, LaneEvents, LaneHost, LaneOpen } from './lane-host.js';
+import { Lane } from './lane.js';
+
+export interface InProcessDeps {
+  readonly job: JobSpec;
+  readonly log: Logger;
+  readonly points: Failpoints;
+  readonly rate: RateLimit;
+  readonly limit: DirtyLimit;
+  readonly events: LaneEvents;
+  readonly signal: AbortSignal;
+}
+
+/** How long a closed lane may take to settle before the process gives up on it (ms). */
+const SETTLE_MS = 10_000;
+
+/** A lane in the coordinator's own thread. It makes plugin instances of its own, as a worker would. */
+export class InProcessHost implements LaneHost {
+  readonly #d: InProcessDeps;
+  #lane: Lane | null = null;
+  #reader: Reader | null = null;
+  #writer: Writer | null = null;
+  /** Once closed. */
+  #last: Counters = NO_COUNTERS;
+
+  constructor(deps: InProcessDeps) {
+    this.#d = deps;
+  }
+
+  async open(init: LaneOpen): Promise<void> {
+    const { job, log, points, rate, limit, events, signal } = this.#d;
+    const context: LaneContext = {
+      log,
+      metrics: new MetricRegistry(),
+      signal,
+      failpoint: (step) => {
+        points.hit(step, init.lane);
+      },
+      run: init.run,
+      lane: init.lane,
+      lanes: init.lanes,
+      batch: batchTarget(job.settings),
+    };
+    this.#reader = await job.reader.definition.create(job.reader.options, context);
+    this.#writer = await job.writer.definition.create(job.writer.options, context);
+    const reader = await this.#reader.openLane(context, init.shared);
+    try {
+      this.#lane = new Lane({
+        lane: init.lane,
+        reader,
+        writer: await this.#writer.openLane(context, init.writerState),
+        pipelined: this.#writer.pipelined ?? false,
+        writerState: init.writerState,
+        events,
+        dirty: new DirtyRows(init.dirtyDir, init.run, init.lane, limit),
+        rate,
+        points,
+      });
+    } catch (e) {
+      await reader[Symbol.asyncDispose]();
+      throw e;
+    }
+  }
+
+  get #open(): Lane {
+    if (!this.#lane) throw new SyncError('INTERNAL', 'the lane is not open');
+    return this.#lane;
+  }
+
+  start(epoch: number): void {
+    this.#open.start(epoch);
+  }
+
+  assign(split: Split, from: Position | null): void {
+    this.#open.assign(split, from);
+  }
+
+  barrier(epoch: number): Promise<BarrierReport> {
+    return this.#open.barrier(epoch);
+  }
+
+  cancel(epoch: number): Promise<void> {
+    this.#open.cancel(epoch);
+    return Promise.resolve();
+  }
+
+  skip(epoch: number, hold: boolean): Promise<void> {
+    this.#open.skip(epoch, hold);
+    return Promise.resolve();
+  }
+
+  prepare(epoch: number): Promise<LaneRecord> {
+    return this.#open.prepare(epoch);
+  }
+
+  commit(epoch: number, hold: boolean): Promise<void> {
+    return this.#open.commit(epoch, hold);
+  }
+
+  counters(): Counters {
+    return this.#lane?.counters() ?? this.#last;
+  }
+
+  async close(end: LaneEnd): Promise<void> {
+    const lane = this.#lane;
+    this.#last = this.counters();
+    this.#lane = null;
+    if (lane) await settled(lane.close(end));
+    await this.#reader?.close?.();
+    await this.#writer?.close?.();
+    this.#reader = null;
+    this.#writer = null;
+  }
+}
+
+/** Under a rate limit small batches keep the flow even: about a quarter of a second's worth. */
+function batchTarget(settings: JobSettings): BatchTarget {
+  const { rowsPerSecond, bytesPerSecond } = settings;
+  return {
+    rows: rowsPerSecond > 0 ? clamp(rowsPerSecond / 4, DEFAULT_BATCH_TARGET.rows) : DEFAULT_BATCH_TARGET.rows,
+    bytes: bytesPerSecond > 0 ? clamp(bytesPerSecond / 4, DEFAULT_BATCH_TARGET.bytes) : DEFAULT_BATCH_TARGET.bytes,
+  };
+}
+
+function clamp(n: number, max: number): number {
+  return Math.max(1, Math.min(max, Math.floor(n)));
+}
+
+async function settled(closing: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new SyncError('INTERNAL', `a lane did not stop within ${String(SETTLE_MS / 1000)} s of its abort`));
+    }, SETTLE_MS);
+  });
+  try {
+    await Promise.race([closing, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

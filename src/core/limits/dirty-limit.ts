@@ -1,0 +1,59 @@
+import { SyncError, type RejectedRow } from '../../plugin-api/index.js';
+import type { JobSettings } from '../job/job-spec.js';
+
+const FIRST = 10;
+/** In an unbounded job a share of few rows says nothing. */
+const UNBOUNDED_MIN_ROWS = 1000;
+
+/** The job's `errorLimit`, exact for the whole job over all its starts. */
+export class DirtyLimit {
+  readonly #limit: JobSettings['errorLimit'];
+  #count: number;
+  readonly #first: RejectedRow[] = [];
+
+  constructor(limit: JobSettings['errorLimit'], before: number) {
+    this.#limit = limit;
+    this.#count = before;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** @throws SyncError DIRTY_LIMIT at the (limit+1)th dirty row. */
+  add(rows: readonly RejectedRow[]): void {
+    for (const r of rows) if (this.#first.length < FIRST) this.#first.push(r);
+    this.#count += rows.length;
+    const { record } = this.#limit;
+    if (record !== null && this.#count > record) {
+      throw this.#passed(`${String(this.#count)} dirty rows; errorLimit.record allows ${String(record)}`);
+    }
+  }
+
+  /**
+   * At a checkpoint: the share of dirty rows among those read.
+   * @throws SyncError DIRTY_LIMIT
+   */
+  checkShare(read: number, dirty: number, bounded: boolean, last: boolean): void {
+    const { percentage } = this.#limit;
+    if (percentage === null || dirty === 0) return;
+    if (bounded ? !last : read < UNBOUNDED_MIN_ROWS && !last) return;
+    const share = (dirty / read) * 100;
+    // 3 of 1000 is 0.3 %: compare as products, so that no division rounds a row over the limit.
+    if (dirty * 100 > percentage * read * (1 + Number.EPSILON * 4)) {
+      throw this.#passed(
+        `${String(dirty)} of ${String(read)} rows are dirty (${share.toPrecision(3)} %); errorLimit.percentage allows ${String(percentage)} %`,
+      );
+    }
+  }
+
+  #passed(what: string): SyncError {
+    const first = this.#first.map((r) => {
+      const where = [r.place, r.column === null ? null : `column ${r.column}`].filter((x) => x !== null).join(', ');
+      return `  ${where ? `${where}: ` : ''}${r.reason}`;
+    });
+    return new SyncError('DIRTY_LIMIT', [what, ...first].join('\n'), {
+      hint: 'Mend the source or raise errorLimit; the rows of the aborted epoch are in the file marked not-committed.',
+    });
+  }
+}

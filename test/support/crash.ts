@@ -1,0 +1,99 @@
+/** The job that crash tests kill: three CSV files to JSON lines, slow enough for several epochs. */
+import assert from 'node:assert/strict';
+import { tree, publishedLines, type Workspace } from './workspace.js';
+import { sync, type SyncResult } from './sync.js';
+
+const FILES = ['a', 'b', 'c'] as const;
+const ROWS = 300;
+
+const TEXTS = ['plain', 'with, comma', 'say "hi"', 'two\nlines', '😀 é', '', 'x'.repeat(50)] as const;
+
+function quoted(text: string): string {
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+export interface CrashJob {
+  readonly job: string;
+  readonly out: string;
+  /** The lines that a run publishes, sorted. */
+  readonly expected: readonly string[];
+}
+
+/** `limit` rows a second; an epoch after every batch. */
+export function fileJob(ws: Workspace, writer: Readonly<Record<string, unknown>> = {}, limit = 4000): CrashJob {
+  const expected: string[] = [];
+  for (const f of FILES) {
+    let csv = 'id,text,n\n';
+    for (let i = 1; i <= ROWS; i++) {
+      const text = TEXTS[i % TEXTS.length] ?? '';
+      const isNull = i % 11 === 0;
+      csv += `${f}${String(i)},${isNull ? '\\N' : quoted(text)},${String(i)}\n`;
+      expected.push(JSON.stringify({ id: `${f}${String(i)}`, text: isNull ? null : text, n: i }));
+    }
+    ws.write(`in/${f}.csv`, csv);
+  }
+  const job = ws.job({
+    job: {
+      content: [
+        {
+          reader: {
+            name: 'filereader',
+            parameter: {
+              path: 'in',
+              fileType: 'csv',
+              isFirstLineHeader: true,
+              nullFormat: '\\N',
+              column: [{ name: 'id' }, { name: 'text' }, { name: 'n', type: 'bigint' }],
+            },
+          },
+          writer: { name: 'filewriter', parameter: { path: 'out', fileType: 'json', ...writer } },
+        },
+      ],
+      setting: { speed: { record: limit }, checkpoint: { interval: 1 } },
+    },
+  });
+  return { job, out: ws.path('out'), expected: expected.sort() };
+}
+
+export function run(
+  ws: Workspace,
+  job: CrashJob,
+  failpoint?: string,
+  args: readonly string[] = [],
+): Promise<SyncResult> {
+  return sync(['run', job.job, '--output', 'json', ...args], {
+    cwd: ws.dir,
+    ...(failpoint === undefined ? {} : { failpoint }),
+  });
+}
+
+export function assertKilled(r: SyncResult, failpoint: string): void {
+  assert.equal(r.signal, 'SIGKILL', `${failpoint} was not reached: exit ${String(r.code)}\n${r.stderr}`);
+}
+
+/** The target holds the rows `times` times, byte for byte, and nothing else. */
+export function assertExact(job: CrashJob, times = 1): void {
+  const want = Array.from({ length: times }, () => job.expected).flat();
+  assert.deepEqual(publishedLines(job.out), want.sort());
+  assert.deepEqual(
+    tree(job.out).filter((n) => n.startsWith('.')),
+    [],
+    'left over',
+  );
+}
+
+export async function assertFinishes(ws: Workspace, job: CrashJob, context: string): Promise<SyncResult> {
+  const r = await run(ws, job);
+  assert.equal(r.code, 0, `${context}: exit ${String(r.code)}\n${r.stderr}`);
+  assert.equal(r.summary?.state, 'finished');
+  return r;
+}
+
+/** Runs tasks, two at a time: the machine of CI has two cores. */
+export async function inPairs<T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void> {
+  const queue = [...items];
+  const worker = async (): Promise<void> => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await task(item);
+  };
+  await Promise.all([worker(), worker()]);
+}

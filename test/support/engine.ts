@@ -1,0 +1,110 @@
+/** Runs the engine in this process on the scripted plugin. */
+import { Ajv } from 'ajv';
+import type { JobSettings, JobSpec, RunDeps, RunSummary } from '../../src/core/job/job-spec.js';
+import { runJob } from '../../src/core/job/run-job.js';
+import type { JsonObject, Logger } from '../../src/plugin-api/index.js';
+import { reader, writer } from '../../plugins/scripted/index.js';
+
+export interface EngineJob {
+  readonly jobId?: string;
+  readonly reader: JsonObject;
+  readonly writer: JsonObject;
+  readonly checkpoint?: Partial<JobSettings['checkpoint']>;
+  readonly errorLimit?: JobSettings['errorLimit'];
+  readonly rowsPerSecond?: number;
+  readonly bytesPerSecond?: number;
+  readonly dirtyDir?: string;
+}
+
+export const SETTINGS: JobSettings = {
+  channel: 1,
+  bytesPerSecond: 0,
+  rowsPerSecond: 0,
+  errorLimit: { record: 0, percentage: null },
+  dirtyDir: null,
+  checkpoint: {
+    intervalMs: 10_000,
+    minPauseMs: 0,
+    timeoutMs: 60_000,
+    tolerableFailed: 0,
+    numRetained: 3,
+    numRetainedRuns: 3,
+    onCancel: 'retain',
+    resume: true,
+    resumeMaxAgeMs: 12 * 3_600_000,
+  },
+};
+
+function defaulted(schema: unknown, options: JsonObject): Readonly<Record<string, unknown>> {
+  const ajv = new Ajv({ useDefaults: true, strict: false, allErrors: true });
+  const copy = structuredClone(options) as Record<string, unknown>;
+  const validate = ajv.compile(schema as object);
+  if (!validate(copy)) throw new Error(ajv.errorsText(validate.errors));
+  return Object.freeze(copy);
+}
+
+function tuning(schema: unknown, options: JsonObject): JsonObject {
+  const { properties } = schema as { readonly properties: Readonly<Record<string, { readonly 'x-state'?: string }>> };
+  return Object.fromEntries(Object.entries(options).filter(([k]) => properties[k]?.['x-state'] !== 'tuning'));
+}
+
+export function specOf(j: EngineJob): JobSpec {
+  return {
+    jobId: j.jobId ?? 'test-job',
+    source: 'test',
+    reader: {
+      definition: reader,
+      options: defaulted(reader.options, j.reader),
+      publicOptions: j.reader,
+      identity: tuning(reader.options, j.reader),
+    },
+    writer: {
+      definition: writer,
+      options: defaulted(writer.options, j.writer),
+      publicOptions: j.writer,
+      identity: tuning(writer.options, j.writer),
+    },
+    settings: {
+      ...SETTINGS,
+      rowsPerSecond: j.rowsPerSecond ?? 0,
+      bytesPerSecond: j.bytesPerSecond ?? 0,
+      errorLimit: j.errorLimit ?? SETTINGS.errorLimit,
+      dirtyDir: j.dirtyDir ?? null,
+      checkpoint: { ...SETTINGS.checkpoint, ...j.checkpoint },
+    },
+  };
+}
+
+export interface LogLine {
+  readonly level: string;
+  readonly message: string;
+  readonly fields: JsonObject;
+}
+
+export function memoryLog(lines: LogLine[]): Logger {
+  const at =
+    (level: string) =>
+    (fields: JsonObject, message: string): void => {
+      lines.push({ level, message, fields });
+    };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+export interface EngineRun extends RunSummary {
+  readonly logs: readonly LogLine[];
+}
+
+export async function runEngine(job: EngineJob, stateRoot: string, deps: Partial<RunDeps> = {}): Promise<EngineRun> {
+  const logs: LogLine[] = [];
+  const summary = await runJob(specOf(job), {
+    log: memoryLog(logs),
+    stateRoot,
+    fresh: false,
+    allowReplay: false,
+    takeOver: false,
+    stop: new AbortController().signal,
+    loadWriter: (name) => Promise.resolve(name === 'scripted' ? writer : null),
+    ...deps,
+  });
+  return { ...summary, logs };
+}
