@@ -158,7 +158,8 @@ class JsonDecoder implements RecordDecoder {
     } else if (b[first] === 123) i = this.#scanObject(b, first, end, this.#tree);
     else if (b[first] === 91) i = this.#scanArray(b, first, end);
     else return this.#fail(null, 'the line is no JSON object or array', first);
-    if (i >= 0 && skipSpace(b, i, end) !== end) return this.#fail(null, 'the line goes on behind its JSON value', i);
+    const rest = i < 0 ? end : skipSpace(b, i, end);
+    if (rest !== end) return this.#fail(null, 'the line goes on behind its JSON value', rest);
     if (i < 0 && this.#fault === null) return this.#fail(null, 'the line is not JSON', failedAt());
     return i >= 0;
   }
