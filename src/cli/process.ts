@@ -1,0 +1,48 @@
+/** How the process ends: never with a bare stack trace, never hanging, and with its output written. */
+import { writeSync } from 'node:fs';
+import { reportError, toSyncError, type JsonObject } from '../plugin-api/index.js';
+import { renderError } from './output.js';
+
+/** Time that open handles get after the work is done, before the process ends anyway. */
+const LINGER_MS = 500;
+
+/** Makes errors that nobody awaits end the process with one line and exit code 1. */
+export function guardProcess(args: readonly string[]): void {
+  // `--output json` promises a JSON line whatever happens; what was committed is not known here, so no counts.
+  const json = args.includes('--output=json') || args[args.indexOf('--output') + 1] === 'json';
+  const die = (thrown: unknown): void => {
+    const error = toSyncError(thrown);
+    if (json && args[0] === 'run') {
+      const nothing: JsonObject = { read: null, written: null, dirty: null, filtered: null, bytesRead: null };
+      const rest: JsonObject = { bytesWritten: null, seconds: null, epochs: null, delivery: null };
+      const line = { ok: false, state: 'failed', ...nothing, ...rest, error: reportError(error) };
+      writeLine(1, JSON.stringify(line));
+    }
+    if (process.env['SYNC_DEBUG'] === '1') writeLine(2, error.stack ?? '');
+    writeLine(2, renderError(error));
+    process.exit(1);
+  };
+  process.on('uncaughtException', die);
+  process.on('unhandledRejection', die);
+  // A closed pipe (`sync … | head`) fails the write that meets it; the stream's event must not end the process too.
+  process.stdout.on('error', () => undefined);
+  process.stderr.on('error', () => undefined);
+}
+
+/** Ends the process: by itself where nothing is open any more, else after a moment. */
+export function endProcess(code: number): void {
+  process.exitCode = code;
+  const end = (): void => {
+    setTimeout(() => process.exit(code), LINGER_MS).unref();
+  };
+  // Pipes may still hold output: the timer must not start before they have taken it.
+  process.stdout.write('', () => process.stderr.write('', end));
+}
+
+function writeLine(fd: number, text: string): void {
+  try {
+    writeSync(fd, `${text}\n`);
+  } catch {
+    // Nobody is listening; the exit code still tells.
+  }
+}
