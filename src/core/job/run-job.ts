@@ -165,6 +165,7 @@ class JobStart {
       points.hit('complete.before');
       await writer.complete(run);
       points.hit('complete.after');
+      await store.assertNewest(attempt);
       await store.put('finished', run);
       points.hit('finished.after');
       await jobs.pruneRuns(store.runName, job.settings.checkpoint.numRetainedRuns);
