@@ -10,14 +10,14 @@ type Choose = (action: Action) => void;
 
 /** @returns the exit code. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
-  // Set by a handler of yargs, which are synchronous on purpose: for an asynchronous one yargs lays out its help text
+  // Filled by the handlers of yargs, synchronous on purpose: for an asynchronous one yargs lays out its help text
   // in advance (8 ms of every start), and it would take a command's own failure for a wrong usage.
-  let chosen: Action | null = null;
+  const chosen: Action[] = [];
   try {
     parser(args, (action) => {
-      chosen = action;
+      chosen.push(action);
     }).parseSync();
-    return chosen === null ? 0 : await (chosen as Action)();
+    return (await chosen[0]?.()) ?? 0;
   } catch (e) {
     const error = toSyncError(e);
     printNote(renderError(error));
