@@ -49,10 +49,14 @@ export async function readHead(
   return null;
 }
 
+/** @throws SyncError STATE_CORRUPT where it is no position of this reader. */
 export function pointOf(p: Position | null): RecordPoint | null {
   if (p === null) return null;
-  const { offset, line } = p as JsonObject;
-  return { offset: Number(offset), line: Number(line) };
+  const { offset, line } = (typeof p === 'object' ? p : {}) as JsonObject;
+  if (typeof offset === 'number' && typeof line === 'number') return { offset, line };
+  throw new SyncError('STATE_CORRUPT', `a saved position is none of the file reader: ${JSON.stringify(p)}`, {
+    hint: 'It was written by another version; go on with that version.',
+  });
 }
 
 /** A file on its way through its decoder. `fill` gives the decoder its next bytes. */
