@@ -7,7 +7,14 @@ import {
   type Position,
   type Reader,
 } from 'syncx/plugin-api';
-import { columnSpecs, delimitedFormat, isCellOf, isDatePattern, type FileFormat } from 'syncx/plugin-kit';
+import {
+  columnSpecs,
+  delimitedFormat,
+  isCellOf,
+  isDatePattern,
+  jsonLinesFormat,
+  type FileFormat,
+} from 'syncx/plugin-kit';
 import { checkFormat, csvDialect, textDialect } from './format-options.js';
 import { FileLaneReader } from './lane-reader.js';
 import { STDIN, listFiles, pathList, type FileSpec } from './file-list.js';
@@ -19,6 +26,7 @@ type Options = OptionsOf<typeof READER_OPTIONS>;
 
 function formatOf(o: Options): FileFormat {
   const columns = columnSpecs(o.column);
+  if (o.fileType === 'json') return jsonLinesFormat(columns);
   const dialect = o.fileType === 'csv' ? csvDialect(o) : textDialect(o);
   return delimitedFormat({ dialect, header: o.isFirstLineHeader, columns });
 }

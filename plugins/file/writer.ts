@@ -3,6 +3,8 @@ import { defineWriter, type Finding, type OptionsOf, type PluginContext, type Wr
 import {
   StagedLane,
   csvOutput,
+  jsonLinesOutput,
+  textOutput,
   localStorage,
   sinkError,
   stagedCommitter,
@@ -11,7 +13,7 @@ import {
   type StagedTarget,
 } from 'syncx/plugin-kit';
 import { STDIN } from './file-list.js';
-import { checkFormat, csvDialect } from './format-options.js';
+import { checkFormat, csvDialect, textDialect } from './format-options.js';
 import { FileLaneWriter, type WritingOptions } from './lane-writer.js';
 import { WRITER_OPTIONS } from './options.js';
 import { StdoutLaneWriter } from './stdout-writer.js';
@@ -44,7 +46,15 @@ function check(o: Options): readonly Finding[] {
 }
 
 function formatOf(o: Options): OutputFormat {
-  return csvOutput({ dialect: csvDialect(o), header: o.isFirstLineHeader });
+  const header = o.isFirstLineHeader;
+  switch (o.fileType) {
+    case 'csv':
+      return csvOutput({ dialect: csvDialect(o), header });
+    case 'json':
+      return jsonLinesOutput();
+    case 'text':
+      return textOutput({ dialect: textDialect(o), header });
+  }
 }
 
 function targetOf(o: Options, context: PluginContext): StagedTarget {

@@ -56,6 +56,8 @@ export class Coordinator implements LaneEvents {
   #committed: Counters;
   #failure: SyncError | null = null;
   #wake: (() => void) | null = null;
+  /** Set while a barrier is under way. */
+  #onFail: ((e: SyncError) => void) | null = null;
   #wanted: string | null = null;
   #lastEnd = performance.now();
   #timeouts = 0;
@@ -114,6 +116,7 @@ export class Coordinator implements LaneEvents {
 
   #fail(e: SyncError): void {
     this.#failure ??= e;
+    this.#onFail?.(this.#failure);
     this.#wake?.();
   }
 
@@ -240,6 +243,7 @@ export class Coordinator implements LaneEvents {
     limitMs: number,
     trigger: Trigger,
   ): Promise<readonly BarrierReport[] | null> {
+    this.#throwIfFailed();
     const stopping = trigger !== 'stop' && !this.#p.stop.aborted ? this.#p.stop : null;
     const all = Promise.all(this.#lanes.map((l) => l.barrier(n)));
     const timer = new AbortController();
@@ -251,10 +255,16 @@ export class Coordinator implements LaneEvents {
         signal: timer.signal,
       });
     });
-    const reports = await Promise.race([all, late, stopped]);
-    timer.abort();
-    if (reports) return reports;
+    // A failure elsewhere (the planner, another lane) need not wait for a barrier that may never pass.
+    const failed = new Promise<never>((_, reject) => (this.#onFail = reject));
     all.catch(() => undefined); // a withdrawn barrier never resolves, but the lane may still fail
+    try {
+      const reports = await Promise.race([all, late, stopped, failed]);
+      if (reports) return reports;
+    } finally {
+      this.#onFail = null;
+      timer.abort(); // also after a failure: a timer left behind keeps the process alive
+    }
     this.#throwIfFailed();
     await Promise.all(this.#lanes.map((l) => l.cancel(n)));
     queue.enterAll();

@@ -81,14 +81,7 @@ export class CsvDecoder implements RecordDecoder {
 
   push(chunk: Uint8Array, last: boolean): void {
     this.#pending.push(chunk, last);
-    if (this.#pending.ready) this.#checkUtf8 = !this.#validUtf8();
-  }
-
-  /** Valid up to the last line feed, behind which no whole record ends: one fast check instead of one per row. */
-  #validUtf8(): boolean {
-    const p = this.#pending;
-    const end = p.last ? p.end : p.buffer.lastIndexOf(LF, p.end - 1) + 1;
-    return end <= p.start || isUtf8(p.buffer.subarray(p.start, end));
+    if (this.#pending.ready) this.#checkUtf8 = !this.#pending.isValidUtf8();
   }
 
   decode(builder: BatchBuilder): DecodeState {
@@ -109,7 +102,7 @@ export class CsvDecoder implements RecordDecoder {
       }
       this.#offset += next - p.start;
       if (this.#full || windowEnd < p.end) p.start = next;
-      else p.exhausted(next);
+      else p.exhausted(next, this.#openQuote > 0);
     }
     if (builder.full) return 'full';
     if (p.last && p.size > 0) this.#throwOpen();

@@ -42,7 +42,8 @@ export interface FieldPlan {
   readonly checked: boolean;
 }
 
-function convertOf(c: ColumnSpec): CellConvert | null {
+/** How a column's text becomes its cell, where it does not stand as it is; null: it does. */
+export function convertOf(c: ColumnSpec): CellConvert | null {
   if (cellKind(c.type) === 'bytes') {
     return (d, start, end) => {
       const text = d.toString('latin1', start, end);
