@@ -29,7 +29,7 @@ interface OpenSplit {
   readonly sinceRow: number;
 }
 
-/** Cells that a batch holds at most before `full` is asked again. */
+/** Rows that are made before the builder is asked again whether it is full. */
 const STRETCH = 512;
 
 export class StreamLaneReader implements LaneReader {
@@ -37,14 +37,16 @@ export class StreamLaneReader implements LaneReader {
   readonly #wake = new Wake();
   readonly #columns: readonly MadeColumn[];
   readonly #schema: RowSchema;
-  readonly #rowBytes: (g: readonly Generator[]) => number = (g) => g.reduce((sum, x) => sum + x.bytes, 0);
+  readonly #options: ReaderOptions;
+  readonly #lane: LaneContext;
+  readonly #baseTime: number;
   #closed = false;
 
-  constructor(
-    private readonly options: ReaderOptions,
-    private readonly lane: LaneContext,
-    private readonly baseTime: number,
-  ) {
+  /** `baseTime`: the planner's, in ms since 1970. */
+  constructor(options: ReaderOptions, lane: LaneContext, baseTime: number) {
+    this.#options = options;
+    this.#lane = lane;
+    this.#baseTime = baseTime;
     this.#columns = madeColumns(options);
     this.#schema = internSchema(schemaColumns(this.#columns));
   }
@@ -57,15 +59,15 @@ export class StreamLaneReader implements LaneReader {
         place: split.id,
       });
     }
-    const counts = countsOf(this.options);
+    const counts = countsOf(this.#options);
     const endless = counts.includes(0);
-    const permits = this.options.permitsPerSecond;
+    const permits = this.#options.permitsPerSecond;
     const facts = {
       index,
       // Counters are unique over all splits: one range after the other, or taking turns where one has no end.
       idStep: endless ? counts.length : 1,
       idOffset: endless ? index : counts.slice(0, index).reduce((sum, n) => sum + n, 0),
-      baseTime: this.baseTime,
+      baseTime: this.#baseTime,
       timeStep: 1,
     };
     this.#open.push({
@@ -73,10 +75,10 @@ export class StreamLaneReader implements LaneReader {
       rows,
       generators: this.#columns.map((c, i) => generatorOf(c, i, facts)),
       builder: new BatchBuilder(this.#schema, {
-        bytes: this.lane.batch.bytes,
+        bytes: this.#lane.batch.bytes,
         // Under a rate a batch is a tenth of a second, so that rows come as steadily as asked for.
         rows:
-          permits > 0 ? Math.min(this.lane.batch.rows, Math.max(1, Math.floor(permits / 10))) : this.lane.batch.rows,
+          permits > 0 ? Math.min(this.#lane.batch.rows, Math.max(1, Math.floor(permits / 10))) : this.#lane.batch.rows,
       }),
       row,
       held: false,
@@ -111,8 +113,8 @@ export class StreamLaneReader implements LaneReader {
           continue;
         }
         this.#fill(s);
+        this.#open.push(s); // to the end of the line; at its last row, too, for its SplitEnd
         yield s.builder.finish(s.id, { row: s.row }, s.builder.length);
-        if (s.rows === 0 || s.row <= s.rows) this.#open.push(s);
       }
     } finally {
       signal.removeEventListener('abort', this.#wake.ring);
@@ -133,7 +135,7 @@ export class StreamLaneReader implements LaneReader {
 
   /** ms until the rate lets the next batch of a split pass. */
   #waitMs(s: OpenSplit): number {
-    const permits = this.options.permitsPerSecond;
+    const permits = this.#options.permitsPerSecond;
     if (permits <= 0 || (s.rows > 0 && s.row >= s.rows)) return 0;
     return s.since + ((s.row - s.sinceRow) * 1000) / permits - performance.now();
   }
@@ -146,11 +148,11 @@ export class StreamLaneReader implements LaneReader {
   #fill(s: OpenSplit): void {
     const { builder, generators } = s;
     const columns = generators.length;
-    const bytes = this.#rowBytes(generators);
+    const bytes = generators.reduce((sum, g) => sum + g.bytes, 0);
     while (!builder.full && (s.rows === 0 || s.row < s.rows)) {
-      const room = this.lane.batch.rows - builder.rows;
+      const room = this.#lane.batch.rows - builder.rows;
       const left = s.rows === 0 ? STRETCH : s.rows - s.row;
-      const n = this.options.permitsPerSecond > 0 ? 1 : Math.max(1, Math.min(STRETCH, room, left));
+      const n = this.#options.permitsPerSecond > 0 ? 1 : Math.max(1, Math.min(STRETCH, room, left));
       builder.reserve(n * bytes, n * columns);
       const { data, ends } = builder;
       let at = builder.length;

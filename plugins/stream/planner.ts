@@ -14,8 +14,6 @@ export class StreamPlanner implements SplitPlanner {
   readonly baseTime: number;
   readonly #counts: readonly number[];
   #next: number;
-  #changed = true;
-  #lastFull = 0;
 
   constructor(counts: readonly number[], saved: JsonValue | null) {
     this.#counts = counts;
@@ -35,7 +33,6 @@ export class StreamPlanner implements SplitPlanner {
     const rows = this.#counts[index];
     if (rows === undefined) return Promise.resolve('end');
     this.#next++;
-    this.#changed = true;
     return Promise.resolve({ id: `slice-${String(index)}`, bounded: rows > 0, spec: { index, rows }, weight: null });
   }
 
@@ -51,10 +48,7 @@ export class StreamPlanner implements SplitPlanner {
     // The engine assigns it again.
   }
 
-  snapshot(epoch: number): JsonValue | { readonly unchangedSince: number } {
-    if (!this.#changed) return { unchangedSince: this.#lastFull };
-    this.#changed = false;
-    this.#lastFull = epoch;
+  snapshot(): JsonValue {
     return { format: FORMAT, next: this.#next, baseTime: this.baseTime };
   }
 }

@@ -4,15 +4,20 @@ import yargs, { type Argv } from 'yargs';
 import { SyncError, exitCodeOf, toSyncError } from '../plugin-api/index.js';
 import { printNote, renderError } from './output.js';
 
+/** What to do; yargs only chooses it. */
+type Action = () => Promise<number>;
+type Choose = (action: Action) => void;
+
 /** @returns the exit code. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
-  let code = 0;
-  const done = (c: number): void => {
-    code = c;
-  };
+  // Filled by the handlers of yargs, synchronous on purpose: for an asynchronous one yargs lays out its help text
+  // in advance (8 ms of every start), and it would take a command's own failure for a wrong usage.
+  const chosen: Action[] = [];
   try {
-    await parser(args, done).parseAsync();
-    return code;
+    parser(args, (action) => {
+      chosen.push(action);
+    }).parseSync();
+    return (await chosen[0]?.()) ?? 0;
   } catch (e) {
     const error = toSyncError(e);
     printNote(renderError(error));
@@ -20,7 +25,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   }
 }
 
-function parser(args: readonly string[], done: (code: number) => void): Argv {
+function parser(args: readonly string[], choose: Choose): Argv {
   return yargs(args)
     .scriptName('sync')
     .locale('en') // else yargs looks for a language file by LANG; messages must be the same everywhere
@@ -47,21 +52,19 @@ function parser(args: readonly string[], done: (code: number) => void): Argv {
             choices: ['json', 'pretty'] as const,
             describe: 'Form of the log on stderr; default: pretty on a terminal.',
           }),
-      async (a) => {
-        const { runCommand } = await import('./commands/run.js');
-        done(await runCommand(a));
+      (a) => {
+        choose(async () => (await import('./commands/run.js')).runCommand(a));
       },
     )
     .command(
       'validate <job>',
       'Check a job file and its options; connects to nothing.',
       (y) => outputOption(jobArgument(y)),
-      async (a) => {
-        const { validateCommand } = await import('./commands/validate.js');
-        done(await validateCommand(a));
+      (a) => {
+        choose(async () => (await import('./commands/validate.js')).validateCommand(a));
       },
     )
-    .command('state <command>', 'Look at, decide and drop saved state.', (y) => stateCommands(y, done))
+    .command('state', 'Look at, decide and drop saved state.', (y) => stateCommands(y, choose))
     .demandCommand(1, 'a command is missing')
     .strict()
     .recommendCommands()
@@ -99,7 +102,7 @@ function stateOptions<T>(y: Argv<T>) {
     });
 }
 
-function stateCommands(y: Argv, done: (code: number) => void): Argv {
+function stateCommands(y: Argv, choose: Choose): Argv {
   const which = <T>(a: Argv<T>) =>
     outputOption(
       stateOptions(a.positional('job', { type: 'string', demandOption: true, describe: 'Job file, or a job id.' })),
@@ -109,14 +112,12 @@ function stateCommands(y: Argv, done: (code: number) => void): Argv {
       'list',
       'All jobs that have state.',
       (a) => outputOption(stateOptions(a)),
-      async (a) => {
-        const { listCommand } = await import('./commands/state.js');
-        done(await listCommand(a));
+      (a) => {
+        choose(async () => (await import('./commands/state.js')).listCommand(a));
       },
     )
-    .command('show <job>', 'The newest checkpoint of a job.', which, async (a) => {
-      const { showCommand } = await import('./commands/state.js');
-      done(await showCommand(a));
+    .command('show <job>', 'The newest checkpoint of a job.', which, (a) => {
+      choose(async () => (await import('./commands/state.js')).showCommand(a));
     })
     .command(
       'resolve <job>',
@@ -125,14 +126,12 @@ function stateCommands(y: Argv, done: (code: number) => void): Argv {
         which(a)
           .option('as', { choices: ['committed', 'lost'] as const, demandOption: true, describe: 'What became of it.' })
           .option('lane', { type: 'string', default: 'all', describe: 'Number of the lane, or all.' }),
-      async (a) => {
-        const { resolveCommand } = await import('./commands/state.js');
-        done(await resolveCommand(a));
+      (a) => {
+        choose(async () => (await import('./commands/state.js')).resolveCommand(a));
       },
     )
-    .command('reset <job>', 'Sweep what the job left at its target, then drop its state.', which, async (a) => {
-      const { resetCommand } = await import('./commands/state.js');
-      done(await resetCommand(a));
+    .command('reset <job>', 'Sweep what the job left at its target, then drop its state.', which, (a) => {
+      choose(async () => (await import('./commands/state.js')).resetCommand(a));
     })
     .demandCommand(1, 'say what to do with the state: list, show, resolve or reset')
     .strict();

@@ -65,9 +65,9 @@ const CHECKPOINT: SchemaNode = {
   default: {},
   description: 'When progress is saved, where, and how a run goes on from it.',
   properties: {
-    interval: ms('Time from one checkpoint to the next.', 10_000, 10),
+    interval: ms('Time from one checkpoint to the next.', 10_000),
     minPause: ms('Least time between the end of a checkpoint and the start of the next.', 0, 0),
-    timeout: ms('For the barrier and the prepare of one checkpoint.', 600_000, 100),
+    timeout: ms('For the barrier and the prepare of one checkpoint.', 600_000),
     tolerableFailed: count('Checkpoints in a row that may time out.', 0, 1_000_000, 0),
     numRetained: count('Checkpoints kept of a run.', 1, 10_000, 3),
     numRetainedRuns: count('Finished runs whose state is kept.', 1, 10_000, 3),

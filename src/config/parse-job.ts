@@ -33,6 +33,10 @@ const WORDS: Readonly<Record<string, string>> = {
  * those after it are mostly its echo. Duplicate keys are all told.
  */
 export function parseJob(source: SourceText): ParsedJob {
+  if (source.text.trim() === '') {
+    const hint = 'a job file holds {"job": {"content": [...], "setting": {...}}}';
+    return { root: null, problems: [fileProblem(source, 0, 'the file is empty', hint)] };
+  }
   const errors: ParseError[] = [];
   let root: Node | undefined;
   try {
@@ -43,10 +47,7 @@ export function parseJob(source: SourceText): ParsedJob {
   }
   const first = errors[0];
   if (first) return { root: null, problems: [syntaxProblem(source, first)] };
-  if (!root) {
-    const hint = 'a job file holds {"job": {"content": [...], "setting": {...}}}';
-    return { root: null, problems: [fileProblem(source, 0, 'the file is empty', hint)] };
-  }
+  if (!root) return { root: null, problems: [fileProblem(source, 0, 'there is no JSON in the file', null)] };
   const problems: Problem[] = [];
   findDuplicates(source, root, [], problems);
   return { root, problems };

@@ -1,9 +1,12 @@
 import leven from 'leven';
 
-/** The nearest of the known words, or null where none is near enough to be what was meant. */
+/**
+ * The nearest of the known words, or null where none is near enough to be what was meant. Two letters that changed
+ * places count as two steps.
+ */
 export function nearest(word: string, known: readonly string[]): string | null {
   const w = word.toLowerCase();
-  const limit = Math.max(1, Math.floor(w.length / 3));
+  const limit = w.length < 4 ? 1 : Math.max(2, Math.floor(w.length / 3));
   let best: string | null = null;
   let bestDistance = limit + 1;
   for (const k of known) {

@@ -48,7 +48,8 @@ export function validateWalked(
     const { spot, rest } = nearestSpot(walk, at);
     const path: readonly PathSegment[] = [...spot.path, ...rest, ...(missing === null ? [] : [missing])];
     const literal = source.text.slice(spot.node.offset, spot.node.offset + spot.node.length);
-    const shown = spot.secret || rest.length > 0 ? null : shorten(literal);
+    const hidden = rest.length > 0 || (spot.secret && literal !== 'null');
+    const shown = hidden ? null : shorten(literal);
     const { message, hint } = explain(e, schema, shown);
     walk.report('error', spot.node.offset, path, message, hint);
   }

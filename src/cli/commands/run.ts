@@ -62,10 +62,8 @@ async function runLoaded(
   const live = onTerminal() && args.output === 'text';
   const format = args.logFormat ?? (onTerminal() ? 'pretty' : 'json');
   const line = live ? await liveStderr() : plainStderr();
-  const [log, { runJob }] = await Promise.all([
-    createLogger(args.logLevel, format, line),
-    import('../../core/job/run-job.js'),
-  ]);
+  const { runJob } = await import('../../core/job/run-job.js');
+  const { log, ready } = createLogger(args.logLevel, format, line);
   let unfollow = (): void => undefined;
   const spec: JobSpec = job;
   try {
@@ -84,6 +82,7 @@ async function runLoaded(
     });
   } finally {
     unfollow();
+    await ready;
   }
 }
 

@@ -95,9 +95,10 @@ export async function resolveCommand(args: ResolveArguments): Promise<number> {
 export async function resetCommand(args: JobStateArguments): Promise<number> {
   const registry = new Registry(process.env);
   const { jobId, stateRoot, isFile } = await named(args);
-  const log = await createLogger('info', onTerminal() ? 'pretty' : 'json', plainStderr());
+  const { log, ready } = createLogger('info', onTerminal() ? 'pretty' : 'json', plainStderr());
   const job = isFile ? await validJob(args.job, args.jobId, registry) : null;
   const text = await resetState(stateRoot, jobId, { log, job, loadWriter: (name) => loadWriter(registry, name) });
+  await ready;
   tell(text, args.output);
   return 0;
 }
