@@ -6,7 +6,7 @@ import { scriptedRow } from '../../../plugins/scripted/rows.js';
 import type { RunDeps } from '../../../src/core/job/job-spec.js';
 import type { JsonObject, JsonValue } from '../../../src/plugin-api/index.js';
 import { runEngine, type EngineJob, type EngineRun } from '../../support/engine.js';
-import type { Workspace } from '../../support/workspace.js';
+import { tree, type Workspace } from '../../support/workspace.js';
 
 export interface Split {
   readonly id: string;
@@ -125,6 +125,11 @@ export class Scripted {
   async assertRows(times = 1): Promise<void> {
     assert.deepEqual(await this.rows(), this.expected(times));
     assert.deepEqual(await strayFiles(this.target), []);
+  }
+
+  /** Whether a file of this name is in the state folder, in whatever run. */
+  has(name: string): boolean {
+    return tree(this.state).some((p) => p.endsWith(`/${name}`));
   }
 
   /** Makes a file that a gate or a pause waits for. */
