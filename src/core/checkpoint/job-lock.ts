@@ -2,7 +2,7 @@
  * One process a job and host: a convenience with a good message. Correctness rests on attempts, not on this lock.
  * On Linux the kernel releases it with the process (abstract Unix socket); elsewhere a file with a live pid holds it.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createServer, type Server } from 'node:net';
 import { realpath } from 'node:fs/promises';
@@ -72,7 +72,7 @@ export async function lockJob(dir: string, jobId: string): Promise<JobLock> {
       .slice(0, 40)}`;
     const server = await listenAbstract(name);
     if (!server) throw await locked(dir, jobId);
-    await replaceAtomic(dir, 'owner', me(), String(process.pid));
+    await replaceAtomic(dir, 'owner', me(), randomBytes(6).toString('hex'));
     const release = (): Promise<void> =>
       new Promise((resolve) => {
         server.close(() => {
@@ -82,7 +82,7 @@ export async function lockJob(dir: string, jobId: string): Promise<JobLock> {
     return { release, [Symbol.asyncDispose]: release };
   }
   for (;;) {
-    if (await createExclusive(dir, 'owner', me(), String(process.pid))) break;
+    if (await createExclusive(dir, 'owner', me(), randomBytes(6).toString('hex'))) break;
     const o = await readOwner(dir);
     if (o && o.host === hostname() && !alive(o.pid)) await unlinkIfThere(join(dir, 'owner'));
     else throw await locked(dir, jobId);

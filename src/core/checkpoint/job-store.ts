@@ -30,6 +30,8 @@ export class JobStore {
   readonly dir: string;
   readonly jobId: string;
   readonly #points: Failpoints;
+  /** Makes temporary names this start's own; a pid would not, on a folder that several hosts share. */
+  readonly #unique = randomBytes(6).toString('hex');
 
   constructor(root: string, jobId: string, points: Failpoints) {
     this.root = root;
@@ -45,14 +47,14 @@ export class JobStore {
   async open(): Promise<void> {
     await stateIo(this.dir, async () => {
       await makeDirDurable(this.dir);
-      await createExclusive(this.dir, 'job', JSON.stringify({ jobId: this.jobId }), String(process.pid));
+      await createExclusive(this.dir, 'job', JSON.stringify({ jobId: this.jobId }), this.#unique);
     });
   }
 
   /** The state root's own random id; minted on first use. */
   async stateId(): Promise<string> {
     return stateIo(this.root, async () => {
-      await createExclusive(this.root, 'id', randomBytes(12).toString('hex'), String(process.pid));
+      await createExclusive(this.root, 'id', randomBytes(12).toString('hex'), this.#unique);
       return (await readIfThere(join(this.root, 'id'))) ?? '';
     });
   }

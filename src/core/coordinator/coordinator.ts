@@ -142,9 +142,8 @@ export class Coordinator implements LaneEvents {
       const trigger = await this.#next(queue);
       if (trigger === 'stop') queue.stop();
       const last = trigger === 'end' || trigger === 'stop';
-      await this.#runEpoch(queue, last, trigger);
-      if (trigger === 'stop') return queue.atEnd ? 'finished' : 'stopped';
-      if (trigger === 'end' && queue.atEnd) return 'finished';
+      const passed = await this.#runEpoch(queue, last, trigger);
+      if (passed && last) return passed.end ? 'finished' : 'stopped';
     }
   }
 
@@ -174,25 +173,29 @@ export class Coordinator implements LaneEvents {
     }
   }
 
-  async #runEpoch(queue: SplitQueue, last: boolean, trigger: Trigger): Promise<void> {
+  /**
+   * Null: the barrier was withdrawn, and nothing of the epoch is committed. `end`: nothing was left to read when the
+   * barrier passed. Asked later it would be wrong: a lane reads on past its barrier, and that is not committed.
+   */
+  async #runEpoch(queue: SplitQueue, last: boolean, trigger: Trigger): Promise<{ readonly end: boolean } | null> {
     const { points, store, settings, run, log } = this.#p;
     const n = this.#epoch;
     const began = performance.now();
     const limitMs = trigger === 'stop' ? STOP_MS : settings.checkpoint.timeoutMs;
     const reports = await this.#barriers(queue, n, limitMs, trigger);
-    if (!reports) return;
+    if (!reports) return null;
 
     // 1 → snapshot: at the start of a macrotask nothing of `next` is under way (see SplitQueue.snapshot).
     await macrotask();
     this.#throwIfFailed();
+    const end = queue.atEnd;
     if (!reports.some((r) => r.changed)) {
       await Promise.all(this.#lanes.map((l) => l.skip(n, trigger === 'stop')));
       queue.enterAll();
       this.#lastEnd = performance.now();
-      return;
+      return { end };
     }
     const snapshot = queue.snapshot(n);
-    const end = queue.atEnd;
     this.#epoch = n + 1;
     queue.enter(n + 1);
 
@@ -234,6 +237,7 @@ export class Coordinator implements LaneEvents {
     this.#lastEnd = performance.now();
     const ms = Math.round(this.#lastEnd - began);
     log.debug({ epoch: n, trigger, ms, rows: this.#committed.written }, `epoch ${String(n)} committed`);
+    return { end };
   }
 
   /** Null: withdrawn, the epoch grows. */

@@ -63,9 +63,9 @@ export class SplitQueue {
     return this.#ended && !this.#asking && this.#open.size === 0 && this.#again.length === 0;
   }
 
-  /** Every lane is idle over splits that only a commit can follow. */
+  /** No bounded split is being read, and only a commit may bring another one. Unbounded ones never end the wait. */
   get waitsForCommit(): boolean {
-    return this.#asking && this.#open.size === 0 && this.#uncommitted > 0;
+    return this.#asking && this.#uncommitted > 0 && [...this.#open.values()].every((o) => !o.split.bounded);
   }
 
   get progress(): { readonly done: number; readonly open: number; readonly bytes: number | null } {

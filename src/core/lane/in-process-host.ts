@@ -29,6 +29,8 @@ export interface InProcessDeps {
   readonly signal: AbortSignal;
 }
 
+/** When calls that a closed lane waits for are told to give up (ms). */
+const HURRY_MS = 2000;
 /** How long a closed lane may take to settle before the process gives up on it (ms). */
 const SETTLE_MS = 10_000;
 
@@ -40,6 +42,7 @@ export class InProcessHost implements LaneHost {
   #writer: Writer | null = null;
   /** Once closed. */
   #last: Counters = NO_COUNTERS;
+  readonly #hurry = new AbortController();
 
   constructor(deps: InProcessDeps) {
     this.#d = deps;
@@ -50,7 +53,7 @@ export class InProcessHost implements LaneHost {
     const context: LaneContext = {
       log,
       metrics: new MetricRegistry(),
-      signal,
+      signal: AbortSignal.any([signal, this.#hurry.signal]),
       failpoint: (step) => {
         points.hit(step, init.lane);
       },
@@ -123,11 +126,36 @@ export class InProcessHost implements LaneHost {
     const lane = this.#lane;
     this.#last = this.counters();
     this.#lane = null;
-    if (lane) await settled(lane.close(end));
-    await this.#reader?.close?.();
-    await this.#writer?.close?.();
-    this.#reader = null;
-    this.#writer = null;
+    try {
+      if (lane) await this.#settled(lane.close(end));
+    } finally {
+      const { reader, writer } = { reader: this.#reader, writer: this.#writer };
+      this.#reader = null;
+      this.#writer = null;
+      try {
+        await reader?.close?.();
+      } finally {
+        await writer?.close?.();
+      }
+    }
+  }
+
+  async #settled(closing: Promise<void>): Promise<void> {
+    const hurry = setTimeout(() => {
+      this.#hurry.abort(new SyncError('INTERNAL', 'the lane is closed'));
+    }, HURRY_MS);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(new SyncError('INTERNAL', `a lane did not stop within ${String(SETTLE_MS / 1000)} s of its abort`));
+      }, SETTLE_MS);
+    });
+    try {
+      await Promise.race([closing, late]);
+    } finally {
+      clearTimeout(hurry);
+      clearTimeout(timer);
+    }
   }
 }
 
@@ -142,18 +170,4 @@ function batchTarget(settings: JobSettings): BatchTarget {
 
 function clamp(n: number, max: number): number {
   return Math.max(1, Math.min(max, Math.floor(n)));
-}
-
-async function settled(closing: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new SyncError('INTERNAL', `a lane did not stop within ${String(SETTLE_MS / 1000)} s of its abort`));
-    }, SETTLE_MS);
-  });
-  try {
-    await Promise.race([closing, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

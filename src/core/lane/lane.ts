@@ -14,39 +14,21 @@ import {
   type Position,
   type ReadItem,
   type RowBatch,
+  type SchemaChange,
   type Split,
 } from '../../plugin-api/index.js';
-import { NO_COUNTERS, type LaneRecord, type SplitProgress } from '../checkpoint/format.js';
+import { NO_COUNTERS, type LaneRecord } from '../checkpoint/format.js';
 import type { DirtyRows } from '../dirty/dirty-rows.js';
 import type { Failpoints } from '../failpoints.js';
 import type { Counters } from '../job/job-spec.js';
 import type { RateLimit } from '../limits/rate-limit.js';
 import { BoundedChannel } from './bounded-channel.js';
 import type { BarrierReport, LaneEnd, LaneEvents } from './lane-host.js';
+import { Gate, type Cut, type PendingBarrier } from './pending-barrier.js';
 import { SplitTrack } from './split-track.js';
 
 const CHANNEL_ROWS = 262_144;
 const CHANNEL_BYTES = 4 << 20;
-
-interface Pending {
-  /** Tells a barrier from a withdrawn one of the same epoch that is still in the channel. */
-  readonly id: number;
-  readonly epoch: number;
-  readonly resolve: (r: BarrierReport) => void;
-  readonly reject: (e: unknown) => void;
-  /** Null until the barrier is in the channel. */
-  cut: Cut | null;
-  /** Splits told to hold until it is. */
-  held: string[];
-  readonly release: () => void;
-  readonly released: Promise<void>;
-}
-
-interface Cut {
-  readonly splits: readonly SplitProgress[];
-  readonly read: number;
-  readonly bytesRead: number;
-}
 
 export interface LaneParts {
   readonly lane: number;
@@ -73,16 +55,20 @@ export class Lane {
   #writerState: JsonValue | null;
   /** The epoch that rows pushed from now on belong to. */
   #epoch = 0;
-  #pending: Pending | null = null;
-  /** Batches of held splits that were already under way. */
-  readonly #stash: ReadItem[] = [];
-  /** One item after the other, whoever brings it: the reading loop or a withdrawn barrier's stash. */
+  #pending: PendingBarrier | null = null;
+  /** What the reader gave and the lane has not taken yet: items of held splits that were already under way. */
+  readonly #inbox: ReadItem[] = [];
+  /** One item after the other, whoever asks: the reading loop or a released split. */
   #accepting: Promise<void> = Promise.resolve();
+  /** By split. The split is held until all rows before the change are committed. */
+  readonly #changes = new Map<string, SchemaChange>();
+  /** Keeps rows out of the channel between a barrier that a schema change waits for and the change itself. */
+  #gate: Gate | null = null;
   #barriers = 0;
   #loops: Promise<unknown> = Promise.resolve();
+  /** The prepare or commit that is under way. */
+  #call: Promise<unknown> = Promise.resolve();
   #failed = false;
-  /** Called once the next commit is done (a schema change waits for it). */
-  #onCommit: (() => void) | null = null;
 
   constructor(parts: LaneParts) {
     this.#p = parts;
@@ -126,25 +112,28 @@ export class Lane {
     const { reader } = this.#p;
     const signal = this.#abort.signal;
     for await (const item of reader.read(signal)) {
-      if (this.#pending && !this.#pending.cut && this.#pending.held.includes(item.splitId)) {
-        this.#stash.push(item);
-        continue;
-      }
-      this.#accepting = this.#accepting.then(async () => {
-        await this.#accept(item);
-        await this.#acceptStash();
-      });
-      await this.#accepting;
+      this.#inbox.push(item);
+      await this.#drain();
     }
     if (!signal.aborted) throw new SyncError('PLUGIN_BROKEN', 'the reader ended without being stopped');
   }
 
-  async #acceptStash(): Promise<void> {
-    while (!this.#pending || this.#pending.cut) {
-      const late = this.#stash.shift();
-      if (!late) return;
-      await this.#accept(late);
-    }
+  /** Takes what may be taken: of each split in order, of held ones nothing. */
+  #drain(): Promise<void> {
+    this.#accepting = this.#accepting.then(async () => {
+      for (;;) {
+        const i = this.#inbox.findIndex((x) => !this.#holdsBack(x.splitId));
+        const [item] = i < 0 ? [] : this.#inbox.splice(i, 1);
+        if (!item) return;
+        await this.#accept(item);
+      }
+    });
+    return this.#accepting;
+  }
+
+  #holdsBack(splitId: string): boolean {
+    const p = this.#pending;
+    return this.#changes.has(splitId) || (p !== null && !p.cut && p.held.has(splitId));
   }
 
   async #accept(item: ReadItem): Promise<void> {
@@ -155,6 +144,8 @@ export class Lane {
         const rows = item.rows + (item.rejected?.length ?? 0);
         await this.#p.rate.take(rows, item.sourceBytes, signal);
         await this.#channel.space(signal);
+        while (this.#gate) await this.#gate.opened;
+        signal.throwIfAborted();
         this.#live.read += rows;
         this.#live.bytesRead += item.sourceBytes;
         this.#channel.push({ is: 'batch', batch: item });
@@ -167,36 +158,31 @@ export class Lane {
         if (this.#track.openBounded === 0) this.#p.events.wantSplit(this.#p.lane, this.#epoch);
         break;
       case 'schema':
-        // Nothing may be open when the writer changes its target: commit all that came before, then change it.
-        await this.#quiesce('schema change');
-        this.#channel.push({ is: 'schema', change: item });
+        this.#change(item);
         break;
     }
     this.#tryPass();
   }
 
-  #quiesce(why: string): Promise<void> {
-    const signal = this.#abort.signal;
-    return new Promise((resolve, reject) => {
-      const stop = (): void => {
-        reject(signal.reason as Error);
-      };
-      signal.addEventListener('abort', stop, { once: true });
-      this.#onCommit = (): void => {
-        signal.removeEventListener('abort', stop);
-        resolve();
-      };
-      this.#p.events.wantCheckpoint(this.#p.lane, why);
-    });
+  /**
+   * Nothing may be open when the writer changes its target: all that came before is committed first. Meanwhile only this
+   * split is held: another one may be inside a transaction that must end before any barrier can pass.
+   */
+  #change(item: SchemaChange): void {
+    if (!this.#track.isSafe(item.splitId)) {
+      throw new SyncError('PLUGIN_BROKEN', `the reader sent a schema change inside a transaction of ${item.splitId}`);
+    }
+    this.#changes.set(item.splitId, item);
+    this.#p.reader.hold([item.splitId]);
+    this.#p.events.wantCheckpoint(this.#p.lane, 'schema change');
   }
 
   // ---- barriers ----
 
   barrier(epoch: number): Promise<BarrierReport> {
     return new Promise((resolve, reject) => {
-      let release = (): void => undefined;
-      const released = new Promise<void>((r) => (release = r));
-      this.#pending = { id: ++this.#barriers, epoch, resolve, reject, cut: null, held: [], release, released };
+      const released = new Gate();
+      this.#pending = { id: ++this.#barriers, epoch, resolve, reject, cut: null, held: new Set(), released };
       this.#tryPass();
     });
   }
@@ -206,17 +192,37 @@ export class Lane {
     const p = this.#pending;
     if (!p || p.cut) return;
     if (!this.#track.allSafe) {
-      const more = this.#track.safeOpen().filter((id) => !p.held.includes(id));
-      if (more.length > 0) {
-        p.held.push(...more);
-        this.#p.reader.hold(more);
-      }
+      this.#hold(p);
       return;
     }
-    p.cut = { splits: this.#track.cut(), read: this.#live.read, bytesRead: this.#live.bytesRead };
+    const changes = [...this.#changes.values()];
+    p.cut = { changes, splits: this.#track.cut(), read: this.#live.read, bytesRead: this.#live.bytesRead };
     this.#channel.push({ is: 'barrier', id: p.id });
     this.#epoch = p.epoch + 1;
-    if (p.held.length > 0) this.#p.reader.release(p.held);
+    if (changes.length > 0) this.#gate = new Gate();
+    this.#release([...p.held]);
+  }
+
+  #hold(p: PendingBarrier): void {
+    const safe = this.#track.safeOpen();
+    const more = safe.filter((id) => !p.held.has(id));
+    // A batch that was under way when its split was told to hold may have begun a transaction: that one must end.
+    const inside = [...p.held].filter((id) => !safe.includes(id));
+    for (const id of more) p.held.add(id);
+    for (const id of inside) p.held.delete(id);
+    if (more.length > 0) this.#p.reader.hold(more);
+    this.#release(inside);
+  }
+
+  #release(splitIds: readonly string[]): void {
+    const free = splitIds.filter((id) => !this.#changes.has(id));
+    if (free.length > 0) this.#p.reader.release(free);
+  }
+
+  #drainSoon(): void {
+    this.#drain().catch((e: unknown) => {
+      this.#fail(e);
+    });
   }
 
   cancel(epoch: number): void {
@@ -224,33 +230,58 @@ export class Lane {
     if (p?.epoch !== epoch) return;
     this.#epoch = epoch;
     if (p.cut) this.#track.uncut(p.cut.splits);
-    else if (p.held.length > 0) this.#p.reader.release(p.held);
+    else this.#release([...p.held]);
+    this.#goOn(p);
+    if (this.#changes.size > 0) this.#p.events.wantCheckpoint(this.#p.lane, 'schema change');
+  }
+
+  /** The barrier is done with: both loops go on. */
+  #goOn(p: PendingBarrier): void {
     this.#pending = null;
-    p.release();
-    this.#accepting = this.#accepting.then(() => this.#acceptStash());
-    this.#accepting.catch((e: unknown) => {
-      this.#fail(e);
-    });
+    this.#gate?.open();
+    this.#gate = null;
+    p.released.open();
+    this.#drainSoon();
+  }
+
+  /** With the epoch behind them committed, schema changes go to the writer before anything else does. */
+  #passChanges(cut: Cut): void {
+    for (const change of cut.changes) {
+      this.#channel.push({ is: 'schema', change });
+      this.#changes.delete(change.splitId);
+    }
+    this.#release(cut.changes.map((c) => c.splitId));
   }
 
   /** The barrier that the writing loop holds at. */
-  #heldAt(epoch: number): Pending & { readonly cut: Cut } {
+  #heldAt(epoch: number): PendingBarrier & { readonly cut: Cut } {
     const p = this.#pending;
     if (p?.epoch !== epoch || !p.cut)
       throw new SyncError('INTERNAL', `lane is not at the barrier of epoch ${String(epoch)}`);
-    return p as Pending & { readonly cut: Cut };
+    return p as PendingBarrier & { readonly cut: Cut };
   }
 
   skip(epoch: number, hold: boolean): void {
-    this.#heldAt(epoch);
+    const p = this.#heldAt(epoch);
     if (hold) return;
+    this.#passChanges(p.cut);
     this.cancel(epoch);
-    const done = this.#onCommit;
-    this.#onCommit = null;
-    done?.();
   }
 
-  async prepare(epoch: number): Promise<LaneRecord> {
+  prepare(epoch: number): Promise<LaneRecord> {
+    return this.#calling(this.#prepare(epoch));
+  }
+
+  commit(epoch: number, hold: boolean): Promise<void> {
+    return this.#calling(this.#commit(epoch, hold));
+  }
+
+  #calling<T>(call: Promise<T>): Promise<T> {
+    this.#call = call.catch(() => undefined);
+    return call;
+  }
+
+  async #prepare(epoch: number): Promise<LaneRecord> {
     const { lane, points, dirty, writer, pipelined } = this.#p;
     const p = this.#heldAt(epoch);
     points.hit('prepare.before', lane);
@@ -269,11 +300,11 @@ export class Lane {
     };
     this.#settled = to;
     this.#writerState = prepared.state;
-    if (pipelined) p.release();
+    if (pipelined) p.released.open();
     return record;
   }
 
-  async commit(epoch: number, hold: boolean): Promise<void> {
+  async #commit(epoch: number, hold: boolean): Promise<void> {
     const { lane, points, dirty, writer } = this.#p;
     const p = this.#heldAt(epoch);
     points.hit('commit.before', lane);
@@ -282,11 +313,8 @@ export class Lane {
     await dirty.commit(epoch);
     points.hit('commit.after', lane);
     if (hold) return;
-    this.#pending = null;
-    p.release();
-    const done = this.#onCommit;
-    this.#onCommit = null;
-    done?.();
+    this.#passChanges(p.cut);
+    this.#goOn(p);
   }
 
   // ---- writing ----
@@ -307,7 +335,7 @@ export class Lane {
           if (p?.id !== item.id || !p.cut) break; // withdrawn in the meantime
           points.hit('barrier.passed', lane);
           p.resolve({ lane, changed: p.cut.splits.length > 0 });
-          await p.released;
+          await p.released.opened;
           break;
         }
         case 'schema':
@@ -343,8 +371,11 @@ export class Lane {
   async close(end: LaneEnd): Promise<void> {
     this.#abort.abort(new SyncError('INTERNAL', 'the lane is closed'));
     this.#pending?.reject(this.#abort.signal.reason);
-    this.#pending?.release();
+    this.#pending?.released.open();
+    this.#gate?.open();
+    this.#gate = null;
     await this.#loops;
+    await this.#call; // the writer's calls come one after another
     const problems: unknown[] = [];
     const attempt = async (f: () => Promise<void>): Promise<void> => {
       try {

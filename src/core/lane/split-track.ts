@@ -61,6 +61,10 @@ export class SplitTrack {
     return true;
   }
 
+  isSafe(splitId: string): boolean {
+    return this.#open(splitId).safe;
+  }
+
   safeOpen(): readonly string[] {
     return [...this.#tracks.values()].filter((t) => t.safe && !t.ended).map((t) => t.split.id);
   }

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export class RateLimit {
   readonly #rowsPerMs: number;
   readonly #bytesPerMs: number;
-  /** When the debt is paid, in ms of `performance.now`. */
-  #freeAt = 0;
+  /** When the debt is paid, in ms of `performance.now`; null before the first batch: no allowance was unused yet. */
+  #freeAt: number | null = null;
 
   /** 0: no limit. */
   constructor(rowsPerSecond: number, bytesPerSecond: number) {
@@ -19,7 +19,7 @@ export class RateLimit {
   async take(rows: number, bytes: number, signal: AbortSignal): Promise<void> {
     if (this.#rowsPerMs === 0 && this.#bytesPerMs === 0) return;
     const now = performance.now();
-    const start = Math.max(this.#freeAt, now - 1000);
+    const start = Math.max(this.#freeAt ?? now, now - 1000);
     const byRows = this.#rowsPerMs > 0 ? rows / this.#rowsPerMs : 0;
     const byBytes = this.#bytesPerMs > 0 ? bytes / this.#bytesPerMs : 0;
     this.#freeAt = start + Math.max(byRows, byBytes);

@@ -3,10 +3,12 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { readTarget, runsOf, strayFiles } from '../../../plugins/scripted/target.js';
 import { scriptedRow } from '../../../plugins/scripted/rows.js';
-import type { RunDeps } from '../../../src/core/job/job-spec.js';
+import type { JobSpec, RunDeps } from '../../../src/core/job/job-spec.js';
 import type { JsonObject, JsonValue } from '../../../src/plugin-api/index.js';
-import { runEngine, type EngineJob, type EngineRun } from '../../support/engine.js';
-import type { Workspace } from '../../support/workspace.js';
+import { writer } from '../../../plugins/scripted/index.js';
+import { runJob } from '../../../src/core/job/run-job.js';
+import { memoryLog, specOf, type EngineJob, type EngineRun, type LogLine } from '../../support/engine.js';
+import { tree, type Workspace } from '../../support/workspace.js';
 
 export interface Split {
   readonly id: string;
@@ -44,6 +46,8 @@ export class Scripted {
   readonly script: Script;
   readonly target: string;
   readonly state: string;
+  /** Checking options costs more than a short run: once a job, not once a start. */
+  #spec: JobSpec | null = null;
 
   constructor(ws: Workspace, script: Script, name = '') {
     this.ws = ws;
@@ -70,8 +74,20 @@ export class Scripted {
     };
   }
 
-  run(deps: Partial<RunDeps> = {}): Promise<EngineRun> {
-    return runEngine(this.job(), this.state, deps);
+  async run(deps: Partial<RunDeps> = {}): Promise<EngineRun> {
+    const logs: LogLine[] = [];
+    this.#spec ??= specOf(this.job());
+    const summary = await runJob(this.#spec, {
+      log: memoryLog(logs),
+      stateRoot: this.state,
+      fresh: false,
+      allowReplay: false,
+      takeOver: false,
+      stop: new AbortController().signal,
+      loadWriter: (name) => Promise.resolve(name === 'scripted' ? writer : null),
+      ...deps,
+    });
+    return { ...summary, logs };
   }
 
   /** Starts until the job is finished; fails after `most` starts, or where a start ends with another exit code than 1. */
@@ -91,7 +107,7 @@ export class Scripted {
     const refused = new Set((writer['reject'] ?? []) as readonly string[]);
     const rows: string[] = [];
     for (const s of splits) {
-      const mine = events.filter((e) => e.split === s.id);
+      const mine = events.filter((e) => e.split === s.id).sort((a, b) => a.at - b.at);
       const dirty = new Set(mine.filter((e) => e.do === 'dirty').map((e) => e.at));
       for (let n = 1; n <= s.rows; n++) {
         if (dirty.has(n) || refused.has(`${s.id}:${String(n)}`)) continue;
@@ -125,6 +141,11 @@ export class Scripted {
   async assertRows(times = 1): Promise<void> {
     assert.deepEqual(await this.rows(), this.expected(times));
     assert.deepEqual(await strayFiles(this.target), []);
+  }
+
+  /** Whether a file of this name is in the state folder, in whatever run. */
+  has(name: string): boolean {
+    return tree(this.state).some((p) => p.endsWith(`/${name}`));
   }
 
   /** Makes a file that a gate or a pause waits for. */

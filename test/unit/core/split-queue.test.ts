@@ -120,3 +120,24 @@ test('what a lane says of the next epoch counts after the snapshot of this one',
   assert.deepEqual(finished, ['a']);
   assert.deepEqual(queue.snapshot(2).open, []);
 });
+
+test('a planner that waits for a commit gets one, also beside an unbounded split', () => {
+  const { queue } = harness(
+    {},
+    {
+      again: [
+        { split: split('u', false), position: null },
+        { split: split('a'), position: null },
+      ],
+    },
+  );
+  queue.want(0, 1);
+  queue.want(0, 1);
+  assert.equal(queue.waitsForCommit, false);
+  queue.finished(1, 'a', null);
+  queue.want(0, 1);
+  assert.equal(queue.waitsForCommit, true);
+  const a = { split: split('a'), from: null, to: null, ended: { outcome: null } };
+  queue.committed([a]);
+  assert.equal(queue.waitsForCommit, false);
+});
