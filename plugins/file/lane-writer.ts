@@ -39,7 +39,7 @@ export class FileLaneWriter implements LaneWriter {
   readonly #options: WritingOptions;
   readonly #files: StagedLane;
   readonly #bound = new Map<number, Bound>();
-  readonly #buffers: readonly [ByteBuffer, ByteBuffer] = [new ByteBuffer(BUFFER_BYTES), new ByteBuffer(BUFFER_BYTES)];
+  readonly #buffers: readonly [ByteBuffer, ByteBuffer];
   #part: Part | null = null;
   #names: readonly string[] | null = null;
   /** Bytes of parts that are closed already, since the last `WriteResult`. */
@@ -49,6 +49,9 @@ export class FileLaneWriter implements LaneWriter {
   constructor(options: WritingOptions, files: StagedLane) {
     this.#options = options;
     this.#files = files;
+    // A part is looked at when a buffer is full: one that is larger than a part may become would be late.
+    const target = Math.min(BUFFER_BYTES, options.maxFileSize);
+    this.#buffers = [new ByteBuffer(target), new ByteBuffer(target)];
   }
 
   async write(batch: RowBatch): Promise<WriteResult> {

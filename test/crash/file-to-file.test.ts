@@ -86,7 +86,7 @@ test('killed at the commit and again while recovering', async (t) => {
 
 test('several part files of an epoch: killed between the first and the second', async () => {
   using ws = new Workspace();
-  const job = fileJob(ws, { maxFileSize: 2000 });
+  const job = fileJob(ws, { maxFileSize: 500 });
   assertKilled(await run(ws, job, 'file.commit.next'), 'file.commit.next');
   await assertFinishes(ws, job, 'file.commit.next');
   assertExact(job);
