@@ -22,3 +22,15 @@ test('C58 the writer keeps the four apart and they read back', () => {
   assert.equal(bytes.toString(), '\\N,,"\\N",null\n');
   assert.deepEqual(decodeAll(csvFormat(), bytes).rows, [row]);
 });
+
+test('C58 in one column an empty text is quoted, as an empty line may be skipped; NULL is told from it', () => {
+  const rows = [[''], [null], ['x']];
+  for (const [nullText, want] of [
+    ['\\N', '""\n\\N\nx\n'],
+    ['', '""\n\nx\n'],
+  ] as const) {
+    const { bytes } = encodeAll(csvWriter({ nullText }), strings(1), rows);
+    assert.equal(bytes.toString(), want);
+    assert.deepEqual(decodeAll(csvFormat({ nullText }), bytes, { chunk: 1 }).rows, rows);
+  }
+});

@@ -260,7 +260,16 @@ test('a held split gives nothing until it is released; an abort ends the lane', 
   assert.equal(got, false);
   lane.release([split.id]);
   assert.equal((await first).is, 'batch');
-  assert.equal((await nextItem(items)).is, 'batch');
+  lane.hold([split.id]);
+  got = false;
+  const second = nextItem(items).then((i) => {
+    got = true;
+    return i;
+  });
+  await readRows({ path: file });
+  assert.equal(got, false);
+  lane.release([split.id]);
+  assert.equal((await second).is, 'batch');
   const waiting = items.next();
   lane.hold([split.id]);
   stop.abort();

@@ -74,7 +74,7 @@ export function decodeAll(format: FileFormat, bytes: Buffer, how: DecodeHow = {}
       at += size;
     }
     state = decoder.decode(builder);
-    if (builder.empty) continue;
+    if (builder.empty || state === 'hungry') continue;
     const batch = builder.finish('s', decoder.point as unknown as { offset: number; line: number }, 0);
     for (const section of batch.sections) {
       const view = new RowView(batch, section);
