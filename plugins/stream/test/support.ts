@@ -40,7 +40,7 @@ export async function readStream(options: JsonObject, how: ReadOptions = {}): Pr
   const rows = new Map<string, Row[]>(splits.map((s) => [s.id, []]));
   const open = new Set(splits.map((s) => s.id));
   for (const s of splits) lane.assign(s, how.from?.[s.id] ?? null);
-  if (open.size === 0) return { splits, snapshot: planner.snapshot(1) as JsonValue, rows };
+  if (open.size === 0) return { splits, snapshot: planner.snapshot(1), rows };
   for await (const item of lane.read(abort.signal)) {
     if (item.is === 'splitEnd') open.delete(item.splitId);
     else if (item.is === 'batch') {
@@ -50,7 +50,7 @@ export async function readStream(options: JsonObject, how: ReadOptions = {}): Pr
     }
     if (open.size === 0) abort.abort();
   }
-  return { splits, snapshot: planner.snapshot(1) as JsonValue, rows };
+  return { splits, snapshot: planner.snapshot(1), rows };
 }
 
 /** The values of one column over all splits, in their order. */
