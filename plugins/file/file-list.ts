@@ -19,6 +19,9 @@ export function pathList(path: string | readonly string[]): readonly string[] {
   return list.map((p) => p.trim()).filter((p) => p !== '');
 }
 
+/** Folders may hold very many files: asked about together, but not all at once. */
+const STATS_AT_ONCE = 64;
+
 /** Names that tools keep for themselves: staging folders, `_SUCCESS`. */
 const isHidden = (name: string): boolean => name.startsWith('.') || name.startsWith('_');
 
@@ -64,14 +67,19 @@ export async function listFiles(entries: readonly string[], filter: RegExp | nul
   for (const entry of entries) {
     let found = 0;
     let matched = 0;
-    for (const path of await expand(entry)) {
-      const spec = files.get(path) ?? (await specOf(path));
-      if (spec === 'other') throw missing(path, 'not a regular file (use - to read from a pipe)');
-      if (spec === null || spec === 'folder') continue;
-      found++;
-      if (filter && !filter.test(basename(path))) continue;
-      matched++;
-      files.set(path, spec);
+    const paths = await expand(entry);
+    for (let at = 0; at < paths.length; at += STATS_AT_ONCE) {
+      const some = paths.slice(at, at + STATS_AT_ONCE);
+      const specs = await Promise.all(some.map((path) => specOf(path)));
+      specs.forEach((spec, i) => {
+        const path = some[i] ?? '';
+        if (spec === 'other') throw missing(path, 'not a regular file (use - to read from a pipe)');
+        if (spec === null || spec === 'folder') return;
+        found++;
+        if (filter && !filter.test(basename(path))) return;
+        matched++;
+        files.set(path, spec);
+      });
     }
     if (found === 0) throw missing(entry, 'no file matches');
     if (matched === 0) throw missing(entry, `none of ${String(found)} files passes filterRegex`);

@@ -57,7 +57,13 @@ export function checkFormat(o: FormatOptions): readonly Finding[] {
       'Use utf-8; convert the files first, say with iconv.',
     );
   }
-  if (o.fileType === 'json') return findings;
+  if (o.fileType === 'json') {
+    if (o.isFirstLineHeader) {
+      const message = 'JSON lines have no header line; the option has no effect';
+      findings.push({ path: 'isFirstLineHeader', message, level: 'warning' });
+    }
+    return findings;
+  }
   const delimiter = spelledOut(o.fieldDelimiter);
   if (/[\r\n]/.test(delimiter)) say('fieldDelimiter', 'a line end cannot be the delimiter, as it ends the record');
   if (o.fileType === 'text') {

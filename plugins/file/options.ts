@@ -145,7 +145,7 @@ export const WRITER_OPTIONS = {
       description: 'Begins the names of the files in place of fileNamePrefix.',
       type: 'string',
       minLength: 1,
-      pattern: '^[^/]+$',
+      pattern: '^[^./_][^/]*$',
       examples: ['orders'],
     },
     fileType: FILE_TYPE,

@@ -1,4 +1,4 @@
-import type { BatchTarget, JsonObject, Position } from 'syncx/plugin-api';
+import { SyncError, type BatchTarget, type JsonObject, type Position } from 'syncx/plugin-api';
 import type { FileFormat, FileHead, RecordDecoder, RecordPoint } from 'syncx/plugin-kit';
 import { openPlanned, PlainSource, type ByteSource } from './byte-source.js';
 import { STDIN, type FileSpec } from './file-list.js';
@@ -12,8 +12,17 @@ export interface ReadingOptions {
 export const isGzip = (o: ReadingOptions, path: string): boolean =>
   o.compress === 'gzip' || (o.compress === 'auto' && /\.gz$/i.test(path));
 
+function goneInput(): SyncError {
+  return new SyncError('SOURCE_CHANGED', 'standard input was read in part already and cannot be read again', {
+    place: 'standard input',
+    hint: 'Give the job all of its input anew and run it with --fresh, or read from files.',
+  });
+}
+
 export async function openSource(o: ReadingOptions, spec: FileSpec): Promise<ByteSource> {
   if (spec.path === STDIN) {
+    // After a lost epoch or in a later process, what was read before is gone.
+    if (process.stdin.readableDidRead) throw goneInput();
     const nothing = (): Promise<void> => Promise.resolve();
     if (o.compress === 'gzip') return new GzipSource('standard input', process.stdin, nothing, nothing);
     return new StreamSource(process.stdin);
@@ -40,10 +49,14 @@ export async function readHead(
   return null;
 }
 
+/** @throws SyncError STATE_CORRUPT where it is no position of this reader. */
 export function pointOf(p: Position | null): RecordPoint | null {
   if (p === null) return null;
-  const { offset, line } = p as JsonObject;
-  return { offset: Number(offset), line: Number(line) };
+  const { offset, line } = (typeof p === 'object' ? p : {}) as JsonObject;
+  if (typeof offset === 'number' && typeof line === 'number') return { offset, line };
+  throw new SyncError('STATE_CORRUPT', `a saved position is none of the file reader: ${JSON.stringify(p)}`, {
+    hint: 'It was written by another version; go on with that version.',
+  });
 }
 
 /** A file on its way through its decoder. `fill` gives the decoder its next bytes. */
@@ -65,6 +78,7 @@ export class SplitReading {
     target: BatchTarget,
     columns: readonly string[] | null,
   ): Promise<SplitReading | null> {
+    if (spec.path === STDIN && from !== null) throw goneInput();
     const source = await openSource(o, spec);
     try {
       const place = spec.path === STDIN ? 'standard input' : spec.path;

@@ -43,7 +43,7 @@ export class GzipSource implements ByteSource {
     } catch (e) {
       if (isSyncError(e)) throw e;
       throw new SyncError('SOURCE_FORMAT', `${this.#place} is no whole gzip file: ${String((e as Error).message)}`, {
-        place: `${this.#place}, compressed byte ${String(this.#gunzip.bytesWritten)}`,
+        place: `${this.#place}, behind compressed byte ${String(this.#gunzip.bytesWritten)}`,
         cause: e,
         hint: 'The file may have been copied in part. Get it again, or set compress to none if it is not compressed.',
       });
@@ -64,9 +64,9 @@ export function gzipFile(spec: FileSpec, file: FileHandle): GzipSource {
   const atEnd = async (consumed: number): Promise<void> => {
     await checkUnchanged(file, spec);
     if (consumed === spec.size) return;
-    // zlib stops in silence at bytes behind a member that begin no other one.
+    // zlib takes zero bytes behind a member for padding and stops there in silence, whatever follows them.
     throw new SyncError('SOURCE_FORMAT', `${spec.path} goes on with something else behind its gzip data`, {
-      place: `${spec.path}, compressed byte ${String(consumed)}`,
+      place: `${spec.path}, behind compressed byte ${String(consumed)}`,
       hint: 'Cut the file there, if what follows is not wanted.',
     });
   };

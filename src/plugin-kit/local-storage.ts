@@ -57,6 +57,16 @@ class LocalSink implements StagedSink {
   }
 }
 
+async function openNew(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'wx', 0o666);
+  } catch (e) {
+    if (!hasCode(e, 'ENOENT')) throw e;
+    await makeDirDurable(dirname(path));
+    return open(path, 'wx', 0o666);
+  }
+}
+
 /** A POSIX file system with hard links. */
 export const localStorage: StagingStorage = {
   join,
@@ -65,7 +75,7 @@ export const localStorage: StagingStorage = {
   syncFolder: syncDir,
   create: async (path) => {
     try {
-      return new LocalSink(path, await open(path, 'wx', 0o666));
+      return new LocalSink(path, await openNew(path));
     } catch (e) {
       throw sinkError(e, path);
     }

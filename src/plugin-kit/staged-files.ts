@@ -86,7 +86,6 @@ export class StagedLane {
 
   async open(): Promise<OpenStaged> {
     const { storage } = this.#target;
-    if (this.#next === 0) await storage.makeFolder(this.#folder);
     const path = storage.join(this.#folder, stagedName(this.#run.attempt, this.#lane, this.#next++));
     const file = { path, sink: await storage.create(path) };
     this.#open.add(file);
@@ -140,6 +139,7 @@ export class StagedLane {
     await this.#dropUnprepared();
     for (const f of this.#prepared.get(epoch) ?? []) await this.#target.storage.remove(f.staged);
     this.#prepared.delete(epoch);
+    if (this.#next > 0 && this.#prepared.size === 0) await this.#target.storage.removeEmptyFolder(this.#folder);
   }
 
   /** Closes and removes what no prepare has seen. Prepared files stay: recovery may have to publish them. */

@@ -17,7 +17,7 @@ export interface StagingStorage {
   makeFolder(path: string): Promise<void>;
   /** Makes the names in a folder durable. */
   syncFolder(path: string): Promise<void>;
-  /** Creates a file that must not be there yet. */
+  /** Creates a file that must not be there yet, and its folder where that is missing: a fenced start may remove it. */
   create(path: string): Promise<StagedSink>;
   /** Bytes of the file; null: it is not there; -1: what is there is no file. */
   size(path: string): Promise<number | null>;

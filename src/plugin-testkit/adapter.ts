@@ -65,6 +65,7 @@ export async function runCase(c: BoundCase, has: ReadonlySet<Need>, waive: Waive
 export function contractTests(h: Harness): void {
   const waive = h.waive ?? {};
   const cases = boundCases(h);
+  let has: Promise<ReadonlySet<Need>> | null = null;
   describe(`contract of the ${h.plugin.name} ${h.kind}`, () => {
     test('waivers name cases that exist', () => {
       const unknown = unknownWaivers(cases, waive);
@@ -72,7 +73,7 @@ export function contractTests(h: Harness): void {
     });
     for (const c of cases) {
       test(`${c.id}: ${c.title}`, { timeout: TIMEOUT_MS }, async (t) => {
-        const skipped = await runCase(c, await needsOf(h), waive);
+        const skipped = await runCase(c, await (has ??= needsOf(h)), waive);
         if (skipped !== null) t.skip(skipped);
       });
     }

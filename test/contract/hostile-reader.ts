@@ -122,7 +122,16 @@ export const READER_FLAWS: Readonly<Record<string, readonly (readonly [ReaderFla
   ],
   'descriptor.examples': [
     [{ options: (s) => ({ ...s, examples: [{ splits: 3 }] }) }, /example of options/],
-    [{ options: (s) => ({ ...s, examples: [] }) }, /no examples/],
+    [{ options: (s) => ({ ...s, examples: [] }) }, /empty list/],
+    [
+      {
+        options: ({ examples: _whole, properties, ...s }) => ({
+          ...s,
+          properties: { ...(properties as object), splits: { type: 'array', description: 'The splits.' } },
+        }),
+      },
+      /nor of these/,
+    ],
   ],
   'descriptor.names': [
     [{ name: 'Bad Name' }, /Bad Name/],
@@ -235,6 +244,16 @@ export const READER_FLAWS: Readonly<Record<string, readonly (readonly [ReaderFla
     [batches((b) => ({ ...b, rows: b.rows + 1 })), /sections hold/],
     [batches((b) => ({ ...b, data: b.data.map((byte) => (byte === 0x22 ? 0xff : byte)) })), /not valid UTF-8/],
     [batches((b) => ({ ...b, ops: new Uint8Array(b.rows).fill(1) })), /tears|between/],
+  ],
+  'batch.size': [
+    [
+      {
+        reader: (r) => ({
+          openLane: (lane, shared) => r.openLane({ ...lane, batch: { bytes: 1 << 25, rows: 65_536 } }, shared),
+        }),
+      },
+      /a batch of \d+ rows has/,
+    ],
   ],
   'batch.own-buffers': [
     [

@@ -28,7 +28,7 @@ function script(kind: SeedKind, rows: number, folder: string): JsonObject {
       return { batchRows: 4, splits, events: [{ split: 'a', at: 1, do: 'idle' }] };
     }
     case 'large':
-      return { splits: [{ id: 'a', rows: 64 }], padding: 1 << 20, batchRows: 1 };
+      return { splits: [{ id: 'a', rows: 256 }], padding: 1 << 18, batchRows: 1000 };
     case 'transactions':
       return { splits: [{ id: 'a', rows, transaction: 7 }], batchRows: 3 };
     case 'bad-row':

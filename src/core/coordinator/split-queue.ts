@@ -38,6 +38,7 @@ export class SplitQueue {
   #uncommitted = 0;
   #done = 0;
   #weight: number | null = 0;
+  #lastPlan: { readonly epoch: number; readonly plan: JsonValue } | null = null;
 
   constructor(parts: {
     readonly planner: SplitPlanner;
@@ -99,7 +100,9 @@ export class SplitQueue {
 
   #pump(): void {
     while (!this.#stopped && this.#hungry.length > 0) {
-      const again = this.#again.shift();
+      // Unbounded ones share a lane with whatever it reads: they need not wait for a bounded one to end.
+      const unbounded = this.#again.findIndex((o) => !o.split.bounded);
+      const [again] = this.#again.splice(Math.max(0, unbounded), 1);
       if (!again) break;
       this.#give(again.split, again.position);
     }
@@ -128,7 +131,11 @@ export class SplitQueue {
     const lane = split.bounded ? (this.#hungry.shift() ?? 0) : this.#fewest();
     this.#open.set(split.id, { split, lane, position: from });
     this.#weight = this.#weight === null || split.weight === null ? null : this.#weight + split.weight;
-    this.#lanes[lane]?.assign(split, from);
+    try {
+      this.#lanes[lane]?.assign(split, from);
+    } catch (e) {
+      this.#fail(toSyncError(e));
+    }
   }
 
   #fewest(): number {
@@ -142,9 +149,24 @@ export class SplitQueue {
    * way between the planner and here: it would be in neither part.
    */
   snapshot(epoch: number): { readonly planner: JsonValue; readonly open: readonly OpenSplit[] } {
-    const planner = this.#planner.snapshot(epoch);
+    const planner = this.#plan(epoch);
     const open = [...this.#open.values()].map((o) => ({ split: o.split, position: o.position }));
     return { planner, open: [...open, ...this.#again] };
+  }
+
+  /** Always whole: a checkpoint must do without those before it, which are pruned. */
+  #plan(epoch: number): JsonValue {
+    const answer = this.#planner.snapshot(epoch);
+    const since = unchangedSince(answer);
+    if (since === null) {
+      this.#lastPlan = { epoch, plan: answer };
+    } else if (this.#lastPlan?.epoch !== since) {
+      throw new SyncError(
+        'PLUGIN_BROKEN',
+        `the planner says it is unchanged since epoch ${String(since)}, where it gave no snapshot`,
+      );
+    }
+    return this.#lastPlan.plan;
   }
 
   /** From here on what lanes say of `epoch` counts. */
@@ -171,4 +193,10 @@ export class SplitQueue {
     this.#uncommitted -= ended.length;
     if (ended.length > 0) this.#planner.committed(ended);
   }
+}
+
+function unchangedSince(answer: JsonValue | { readonly unchangedSince: number }): number | null {
+  if (answer === null || typeof answer !== 'object' || Array.isArray(answer)) return null;
+  const { unchangedSince: epoch } = answer as { readonly unchangedSince?: JsonValue };
+  return typeof epoch === 'number' ? epoch : null;
 }

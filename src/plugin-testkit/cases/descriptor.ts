@@ -81,11 +81,13 @@ export const descriptorCases: readonly ContractCase<DescriptorEnv>[] = [
   },
   {
     id: 'descriptor.defaults',
-    title: 'every option has a default or is required, and defaults are valid',
+    title: 'every top-level option has a default or is required, and defaults are valid',
     needs: [],
     async run(env) {
       const all = options(env);
-      const bare = all.filter((o) => !o.required && !('default' in o.schema));
+      const bare = all.filter(
+        (o) => o.path === o.name && !o.required && !('default' in o.schema) && !('x-ignored' in o.schema),
+      );
       assert.deepEqual(
         bare.map((o) => o.path),
         [],
@@ -102,8 +104,18 @@ export const descriptorCases: readonly ContractCase<DescriptorEnv>[] = [
     needs: [],
     async run(env) {
       const schema = plugin(env).options as Schema;
-      const examples = schema['examples'];
-      assert.ok(Array.isArray(examples) && examples.length > 0, 'the schema has no examples');
+      const required = options(env).filter((o) => o.path === o.name && o.required);
+      if (schema['examples'] === undefined) {
+        // Without whole examples there must be enough to make one.
+        const bare = required.filter((o) => !Array.isArray(o.schema['examples']) || o.schema['examples'].length === 0);
+        assert.deepEqual(
+          bare.map((o) => o.path),
+          [],
+          'no examples of the whole, nor of these required options',
+        );
+        const made = Object.fromEntries(required.map((o) => [o.name, (o.schema['examples'] as unknown[])[0]]));
+        assert.equal(valueProblem(schema, made), null, 'the example made of the examples of required options');
+      } else assert.notDeepEqual(schema['examples'], [], 'an empty list of examples');
       const places = [{ path: 'options', schema }, ...options(env)];
       for (const { path, schema: s } of places) {
         for (const example of (s['examples'] as unknown[] | undefined) ?? []) {

@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { isSyncError, type LaneReader, type Reader, type ReadItem, type Split } from '../../plugin-api/index.js';
+import {
+  DEFAULT_BATCH_TARGET,
+  isSyncError,
+  type LaneReader,
+  type Reader,
+  type ReadItem,
+  type Split,
+} from '../../plugin-api/index.js';
 import type { ContractCase } from '../case.js';
 import { testLane, testRun } from '../context.js';
 import { batchKeys, eventually, readSplits, readWhole, within } from '../drive.js';
@@ -155,6 +162,30 @@ export const flowCases: readonly ContractCase<ReaderEnv>[] = [
       await within(env.limitMs, 'ending read()', reading);
       assert.equal(more, false, `${String(held)} items came, most of them from a held split`);
       assert.deepEqual(rows, whole);
+    },
+  },
+  {
+    id: 'batch.size',
+    title: 'batches keep near the size that the lane asks for; only a single row may pass it by far',
+    needs: ['seed-large'],
+    async run(env) {
+      const reader = await env.reader(await env.seed('large', 1));
+      const split = await firstSplit(reader);
+      const lane = await laneOf(env, reader);
+      lane.assign(split, null);
+      const abort = new AbortController();
+      const limit = DEFAULT_BATCH_TARGET.bytes * 4;
+      let total = 0;
+      for await (const item of lane.read(abort.signal)) {
+        if (item.is === 'splitEnd') break;
+        if (item.is !== 'batch') continue;
+        const what = `a batch of ${String(item.rows)} rows has ${String(item.data.length)} bytes`;
+        assert.ok(item.data.length <= limit || item.rows === 1, what);
+        total += item.data.length;
+        if (total > limit * 2) break;
+      }
+      abort.abort();
+      assert.ok(total > limit, `the large source gave ${String(total)} bytes only: the case saw nothing`);
     },
   },
   {
