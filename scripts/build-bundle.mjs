@@ -12,21 +12,27 @@ const plugins = readdirSync(join(root, 'plugins')).filter((n) => existsSync(join
 const entries = ['src/plugin-api', 'src/plugin-kit'].filter((d) => existsSync(join(root, d, 'index.ts')));
 
 /**
- * string-width has regular expressions over all emoji, and V8 compiles them when the module is parsed: 20 ms of every
- * start. yargs, cliui and wrap-ansi lay out our help text with it, which is ASCII; yargs' own browser build counts
- * characters in just this way.
+ * What yargs and its helpers import and our command line does not need, at 20 to 30 ms of every start:
+ * - string-width has regular expressions over all emoji, and V8 compiles them when it parses the module. It lays out our
+ *   help text, which is ASCII; yargs' own browser build counts characters in just this way.
+ * - escalade looks for a package.json up from the working folder, for a version that we give ourselves.
+ * - assert, because that look-up ends in an AssertionError that yargs catches.
  */
-const plainWidth = {
-  name: 'plain-width',
+const LEAN = {
+  'string-width': String.raw`export default (s) => [...String(s).replace(/\u001B\[[0-9;]*[A-Za-z]/g, '')].length;`,
+  'escalade/sync': 'export default () => undefined;',
+  assert: `
+    const check = (ok, message) => { if (!ok) throw new Error(message); };
+    export const strictEqual = (a, b, message) => check(Object.is(a, b), message);
+    export const notStrictEqual = (a, b, message) => check(!Object.is(a, b), message);`,
+};
+const leanYargs = {
+  name: 'lean-yargs',
   setup(b) {
-    b.onResolve({ filter: /^string-width$/ }, ({ importer }) =>
-      /node_modules\/(?:yargs|cliui|wrap-ansi)\//.test(importer)
-        ? { path: 'plain-width', namespace: 'own' }
-        : undefined,
+    b.onResolve({ filter: /^(?:string-width|escalade\/sync|assert)$/ }, ({ path, importer }) =>
+      /node_modules\/(?:yargs|cliui|wrap-ansi)\//.test(importer) ? { path, namespace: 'lean' } : undefined,
     );
-    b.onLoad({ filter: /^plain-width$/, namespace: 'own' }, () => ({
-      contents: String.raw`export default (s) => [...String(s).replace(/\u001B\[[0-9;]*[A-Za-z]/g, '')].length;`,
-    }));
+    b.onLoad({ filter: /.*/, namespace: 'lean' }, ({ path }) => ({ contents: LEAN[path] }));
   },
 };
 
@@ -56,7 +62,7 @@ await build({
   mainFields: ['module', 'main'],
   alias: { 'syncx/plugin-api': './src/plugin-api/index.ts', 'syncx/plugin-kit': './src/plugin-kit/index.ts' },
   banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
-  plugins: [plainWidth],
+  plugins: [leanYargs],
   sourcemap: true,
 });
 

@@ -1,6 +1,6 @@
 import { parseType, type Finding, type LogicalType, type ColumnInit } from 'syncx/plugin-api';
-import { isConstantOf } from './constant.js';
-import type { ReaderOptions } from './options.js';
+import { isCellOf } from 'syncx/plugin-kit';
+import { UNUSED_COLUMN_KEYS, type ReaderOptions } from './options.js';
 
 export interface MadeColumn {
   readonly name: string;
@@ -14,6 +14,10 @@ export interface MadeColumn {
 
 const INT64: LogicalType = { is: 'int64' };
 
+function nameOf(c: ReaderOptions['column'][number], i: number): string {
+  return c.name === '' ? `column${String(i + 1)}` : c.name;
+}
+
 /** @returns null where a type is not known. */
 function madeColumn(c: ReaderOptions['column'][number], i: number): MadeColumn | null {
   const counter = c.type.trim().toLowerCase() === 'id';
@@ -21,7 +25,7 @@ function madeColumn(c: ReaderOptions['column'][number], i: number): MadeColumn |
   if (!type || type.is === 'geometry') return null;
   const sized = /^\s*(char|varchar)\s*(?:\(\s*(\d+)\s*\))?\s*$/i.exec(c.type);
   const length = sized?.[2] !== undefined ? Number(sized[2]) : sized?.[1]?.toLowerCase() === 'char' ? 1 : null;
-  return { name: c.name ?? `column${String(i + 1)}`, type, counter, length, constant: c.value ?? null };
+  return { name: nameOf(c, i), type, counter, length, constant: c.value };
 }
 
 export function madeColumns(o: ReaderOptions): readonly MadeColumn[] {
@@ -29,7 +33,7 @@ export function madeColumns(o: ReaderOptions): readonly MadeColumn[] {
 }
 
 export function columnNames(o: ReaderOptions): readonly string[] {
-  return o.column.map((c, i) => c.name ?? `column${String(i + 1)}`);
+  return o.column.map(nameOf);
 }
 
 export function schemaColumns(columns: readonly MadeColumn[]): readonly ColumnInit[] {
@@ -41,6 +45,9 @@ export function checkColumns(o: ReaderOptions): readonly Finding[] {
   const names = columnNames(o);
   o.column.forEach((c, i) => {
     const path = `column[${String(i)}]`;
+    for (const key of UNUSED_COLUMN_KEYS) {
+      if (c[key] !== null) findings.push({ path: `${path}.${key}`, level: 'warning', message: 'has no effect' });
+    }
     if (names.indexOf(names[i] ?? '') !== i) {
       findings.push({ path: `${path}.name`, message: `a column before it has the name ${JSON.stringify(names[i])}` });
     }
@@ -53,7 +60,7 @@ export function checkColumns(o: ReaderOptions): readonly Finding[] {
         message: `${JSON.stringify(c.type)} is not a type that can be made up`,
         hint,
       });
-    } else if (made.constant !== null && !isConstantOf(made.type, made.constant)) {
+    } else if (made.constant !== null && !isCellOf(made.type, made.constant)) {
       findings.push({
         path: `${path}.value`,
         message: `${JSON.stringify(made.constant)} is not a value of type ${c.type}`,

@@ -152,7 +152,8 @@ export class StreamLaneReader implements LaneReader {
     while (!builder.full && (s.rows === 0 || s.row < s.rows)) {
       const room = this.#lane.batch.rows - builder.rows;
       const left = s.rows === 0 ? STRETCH : s.rows - s.row;
-      const n = this.#options.permitsPerSecond > 0 ? 1 : Math.max(1, Math.min(STRETCH, room, left));
+      const fits = Math.ceil((this.#lane.batch.bytes - builder.length) / Math.max(1, bytes));
+      const n = this.#options.permitsPerSecond > 0 ? 1 : Math.max(1, Math.min(STRETCH, room, left, fits));
       builder.reserve(n * bytes, n * columns);
       const { data, ends } = builder;
       let at = builder.length;

@@ -6,11 +6,30 @@ const COUNT = {
   description: 'Rows of one split; 0: endless.',
 } as const;
 
+/** Column keys of FlinkX that say nothing about made-up rows: accepted, each with a warning. */
+const UNUSED = {
+  index: {
+    type: ['integer', 'null'],
+    default: null,
+    description: 'Has no effect: columns are made in the order of the list.',
+  },
+  format: {
+    type: ['string', 'null'],
+    default: null,
+    description: 'Has no effect: values have the canonical form of their type.',
+  },
+  parseFormat: { type: ['string', 'null'], default: null, description: 'Has no effect: nothing is parsed.' },
+  splitter: { type: ['string', 'null'], default: null, description: 'Has no effect: nothing is split.' },
+  isPart: { type: ['boolean', 'null'], default: null, description: 'Has no effect: there are no partitions.' },
+  notNull: { type: ['boolean', 'null'], default: null, description: 'Has no effect: no value is null.' },
+} as const;
+
 export const READER_OPTIONS = {
   type: 'object',
   additionalProperties: false,
   required: ['column'],
-  description: 'Rows that are made up, the same ones at every start of a run.',
+  description: 'Makes up rows, the same ones at every start of a run.',
+  examples: [{ column: [{ name: 'id', type: 'id' }], sliceRecordCount: [1000] }],
   properties: {
     column: {
       type: 'array',
@@ -28,19 +47,22 @@ export const READER_OPTIONS = {
         additionalProperties: false,
         required: ['type'],
         properties: {
-          name: { type: 'string', minLength: 1, description: 'Default: `column` and its number, from 1.' },
+          name: {
+            type: 'string',
+            default: '',
+            description: 'Name of the column; empty: `column` and its number, from 1.',
+          },
           type: {
             type: 'string',
             minLength: 1,
             description: 'Type name, or `id`: a counter from 1, unique over all splits.',
           },
-          value: { type: 'string', description: 'Every row has this value.' },
-          index: { description: 'Has no effect.', 'x-ignored': 'columns are made in the order of the list' },
-          format: { description: 'Has no effect.', 'x-ignored': 'values have the canonical form of their type' },
-          parseFormat: { description: 'Has no effect.', 'x-ignored': 'nothing is parsed' },
-          splitter: { description: 'Has no effect.', 'x-ignored': 'nothing is split' },
-          isPart: { description: 'Has no effect.', 'x-ignored': 'there are no partitions' },
-          notNull: { description: 'Has no effect.', 'x-ignored': 'no value is null' },
+          value: {
+            type: ['string', 'null'],
+            default: null,
+            description: 'Every row has this value; null: a made-up one.',
+          },
+          ...UNUSED,
         },
       },
     },
@@ -61,12 +83,15 @@ export const READER_OPTIONS = {
   },
 } as const satisfies OptionsSchema;
 
+export const UNUSED_COLUMN_KEYS = Object.keys(UNUSED) as readonly (keyof typeof UNUSED)[];
+
 export type ReaderOptions = OptionsOf<typeof READER_OPTIONS>;
 
 export const WRITER_OPTIONS = {
   type: 'object',
   additionalProperties: false,
   description: 'Prints rows to stdout, or drops them: for trying a reader and for measuring it.',
+  examples: [{ print: true }, { print: false }],
   properties: {
     print: { type: 'boolean', default: true, description: 'Print each row; false: rows are counted and dropped.' },
     format: {
@@ -74,7 +99,8 @@ export const WRITER_OPTIONS = {
       enum: ['json', 'text'],
       default: 'json',
       'x-state': 'tuning',
-      description: 'json: one object a line. text: cells with a delimiter between them, nothing escaped, for the eye.',
+      description:
+        'Form of a line: `json` is an object, `text` is cells with a delimiter between them, nothing escaped, for the eye.',
     },
     fieldDelimiter: {
       type: 'string',

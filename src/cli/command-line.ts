@@ -2,21 +2,24 @@
 import { createRequire } from 'node:module';
 import yargs, { type Argv } from 'yargs';
 import { SyncError, exitCodeOf, toSyncError } from '../plugin-api/index.js';
+import { COMMANDS, type Action, type Choose, type CommandSpec } from './commands.js';
 import { printNote, renderError } from './output.js';
 
-/** What to do; yargs only chooses it. */
-type Action = () => Promise<number>;
-type Choose = (action: Action) => void;
+const EXIT_CODES =
+  'Exit codes: 0 done, 1 failed, 2 bad job or usage, 3 too many dirty rows, 4 state locked, unknown or not fitting, ' +
+  '130/143 stopped by a signal after a clean checkpoint.';
 
 /** @returns the exit code. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
-  // Filled by the handlers of yargs, synchronous on purpose: for an asynchronous one yargs lays out its help text
-  // in advance (8 ms of every start), and it would take a command's own failure for a wrong usage.
+  // Filled by the handlers of yargs, which only choose: for an asynchronous handler, or one that fails, yargs would take
+  // a command's own failure for a wrong usage.
   const chosen: Action[] = [];
+  const choose: Choose = (action) => {
+    chosen.push(action);
+  };
   try {
-    parser(args, (action) => {
-      chosen.push(action);
-    }).parseSync();
+    const found = findCommand(args);
+    (found ? oneCommand(found.command, found.rest, choose) : allCommands(args)).parseSync();
     return (await chosen[0]?.()) ?? 0;
   } catch (e) {
     const error = toSyncError(e);
@@ -25,116 +28,66 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   }
 }
 
-function parser(args: readonly string[], choose: Choose): Argv {
+/** The command that the first words name, and what is left of the words. */
+function findCommand(args: readonly string[]): { command: CommandSpec; rest: readonly string[] } | null {
+  for (const command of COMMANDS) {
+    const words = command.name.split(' ');
+    if (words.every((w, i) => args[i] === w)) return { command, rest: args.slice(words.length) };
+  }
+  return null;
+}
+
+/**
+ * A parser of one command, as yargs' default command: for a named one yargs lays out the help text before it calls the
+ * handler, which costs 5 ms of every start.
+ */
+function oneCommand(c: CommandSpec, args: readonly string[], choose: Choose): Argv {
+  const y = base(args).scriptName(`sync ${c.name}`);
+  return c.register(y, `$0${c.positional === '' ? '' : ` ${c.positional}`}`, choose);
+}
+
+/** No command, or none that there is: for the help text and for the hint at the nearest one. */
+function allCommands(args: readonly string[]): Argv {
+  const [first] = args;
+  const group = COMMANDS.filter((c) => c.name.startsWith(`${first ?? ''} `));
+  const inGroup = first !== undefined && group.length > 0;
+  const y = base(inGroup ? args.slice(1) : args).scriptName(inGroup ? `sync ${first}` : 'sync');
+  for (const c of inGroup ? group : COMMANDS) {
+    const name = inGroup ? c.name.slice(first.length + 1) : c.name;
+    // Words after the first are positionals to yargs; they are never parsed here, only shown.
+    y.command(`${name} ${c.positional}`.trim(), c.describe, {}, () => {
+      throw new SyncError('USAGE', 'a command is missing', { hint: 'see sync --help' });
+    });
+  }
+  const names = group.map((c) => c.name.slice(c.name.indexOf(' ') + 1)).join(', ');
+  return y
+    .usage(
+      `$0 <command>\n\n${inGroup ? 'Look at, decide and drop saved state.' : 'Copies data from a reader to a writer, as a job file says.'}`,
+    )
+    .demandCommand(1, inGroup ? `say what to do with the ${first}: ${names}` : 'a command is missing')
+    .recommendCommands()
+    .epilogue(EXIT_CODES);
+}
+
+function base(args: readonly string[]): Argv {
   return yargs(args)
-    .scriptName('sync')
     .locale('en') // else yargs looks for a language file by LANG; messages must be the same everywhere
     .version(versionFor(args))
-    .usage('$0 <command>\n\nCopies data from a reader to a writer, as a job file says.')
-    .command(
-      'run <job>',
-      'Run a job; an interrupted one goes on where it was.',
-      (y) =>
-        outputOption(stateOptions(jobArgument(y)))
-          .option('fresh', { type: 'boolean', default: false, describe: 'Start anew; give up an unfinished run.' })
-          .option('allow-replay', {
-            type: 'boolean',
-            default: false,
-            describe: 'Go on although the target holds later epochs than the state; rows may be doubled.',
-          })
-          .option('take-over', {
-            type: 'boolean',
-            default: false,
-            describe: 'The state folder was moved, and nothing runs from its old place.',
-          })
-          .option('log-level', { choices: ['error', 'warn', 'info', 'debug'] as const, default: 'info' as const })
-          .option('log-format', {
-            choices: ['json', 'pretty'] as const,
-            describe: 'Form of the log on stderr; default: pretty on a terminal.',
-          }),
-      (a) => {
-        choose(async () => (await import('./commands/run.js')).runCommand(a));
-      },
-    )
-    .command(
-      'validate <job>',
-      'Check a job file and its options; connects to nothing.',
-      (y) => outputOption(jobArgument(y)),
-      (a) => {
-        choose(async () => (await import('./commands/validate.js')).validateCommand(a));
-      },
-    )
-    .command('state', 'Look at, decide and drop saved state.', (y) => stateCommands(y, choose))
-    .demandCommand(1, 'a command is missing')
     .strict()
-    .recommendCommands()
     .help()
     .alias('help', 'h')
     .wrap(100)
-    .epilogue(
-      'Exit codes: 0 done, 1 failed, 2 bad job or usage, 3 too many dirty rows, 4 state locked, unknown or not fitting, 130/143 stopped by a signal after a clean checkpoint.',
-    )
+    .updateStrings({
+      'Not enough non-option arguments: got %s, need at least %s': {
+        one: 'an argument is missing: got %s, need at least %s',
+        other: 'arguments are missing: got %s, need at least %s',
+      } as unknown as string,
+    })
     .exitProcess(false)
     .fail((message: string | null, error: unknown) => {
       if (error !== undefined && error !== null) throw toSyncError(error);
       throw new SyncError('USAGE', message ?? 'wrong usage', { hint: 'see sync --help' });
     });
-}
-
-function jobArgument<T>(y: Argv<T>) {
-  return y.positional('job', { type: 'string', demandOption: true, describe: 'Path of the job file.' });
-}
-
-function outputOption<T>(y: Argv<T>) {
-  return y.option('output', {
-    choices: ['text', 'json'] as const,
-    default: 'text' as const,
-    describe: 'Form of the result; json: one object as the last line of stdout.',
-  });
-}
-
-function stateOptions<T>(y: Argv<T>) {
-  return y
-    .option('job-id', { type: 'string', describe: 'Name of the job; default: the path of its file.' })
-    .option('state-dir', {
-      type: 'string',
-      describe: 'Folder of saved state; also SYNC_STATE_DIR, checkpoint.dir, ~/.local/state/syncx.',
-    });
-}
-
-function stateCommands(y: Argv, choose: Choose): Argv {
-  const which = <T>(a: Argv<T>) =>
-    outputOption(
-      stateOptions(a.positional('job', { type: 'string', demandOption: true, describe: 'Job file, or a job id.' })),
-    );
-  return y
-    .command(
-      'list',
-      'All jobs that have state.',
-      (a) => outputOption(stateOptions(a)),
-      (a) => {
-        choose(async () => (await import('./commands/state.js')).listCommand(a));
-      },
-    )
-    .command('show <job>', 'The newest checkpoint of a job.', which, (a) => {
-      choose(async () => (await import('./commands/state.js')).showCommand(a));
-    })
-    .command(
-      'resolve <job>',
-      'Say what became of an epoch whose outcome is unknown.',
-      (a) =>
-        which(a)
-          .option('as', { choices: ['committed', 'lost'] as const, demandOption: true, describe: 'What became of it.' })
-          .option('lane', { type: 'string', default: 'all', describe: 'Number of the lane, or all.' }),
-      (a) => {
-        choose(async () => (await import('./commands/state.js')).resolveCommand(a));
-      },
-    )
-    .command('reset <job>', 'Sweep what the job left at its target, then drop its state.', which, (a) => {
-      choose(async () => (await import('./commands/state.js')).resetCommand(a));
-    })
-    .demandCommand(1, 'say what to do with the state: list, show, resolve or reset')
-    .strict();
 }
 
 /** Read only when asked for: it costs a file. */

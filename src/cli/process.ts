@@ -6,7 +6,7 @@ import { renderError } from './output.js';
 /** Makes errors that nobody awaits end the process with one line and exit code 1. */
 export function guardProcess(args: readonly string[]): void {
   // `--output json` promises a JSON line whatever happens; what was committed is not known here, so no counts.
-  const json = args.includes('--output=json') || args[args.indexOf('--output') + 1] === 'json';
+  const json = hasOption(args, '--output', 'json');
   const die = (thrown: unknown): void => {
     const error = toSyncError(thrown);
     if (json && args[0] === 'run') {
@@ -15,7 +15,7 @@ export function guardProcess(args: readonly string[]): void {
       const line = { ok: false, state: 'failed', ...nothing, ...rest, error: reportError(error) };
       writeLine(1, JSON.stringify(line));
     }
-    if (process.env['SYNC_DEBUG'] === '1') writeLine(2, error.stack ?? '');
+    if (hasOption(args, '--log-level', 'debug')) writeLine(2, error.stack ?? '');
     writeLine(2, renderError(error));
     process.exit(1);
   };
@@ -33,6 +33,11 @@ export function guardProcess(args: readonly string[]): void {
 export function endProcess(code: number): void {
   process.exitCode = code;
   process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
+}
+
+/** Looked up by hand: this must work before, and whatever becomes of, the parsing of arguments. */
+function hasOption(args: readonly string[], name: string, value: string): boolean {
+  return args.some((a, i) => a === `${name}=${value}` || (a === name && args[i + 1] === value));
 }
 
 function writeLine(fd: number, text: string): void {

@@ -59,7 +59,9 @@ async function runLoaded(
   registry: Registry,
   args: RunArguments,
 ): Promise<RunSummary> {
-  const live = onTerminal() && args.output === 'text';
+  // Rows that are printed to the same terminal would tear the live line apart.
+  const rowsOnTerminal = writesToStdout(job) && process.stdout.isTTY;
+  const live = onTerminal() && args.output === 'text' && !rowsOnTerminal;
   const format = args.logFormat ?? (onTerminal() ? 'pretty' : 'json');
   const line = live ? await liveStderr() : plainStderr();
   const { runJob } = await import('../../core/job/run-job.js');

@@ -1,10 +1,12 @@
 /** The command line as a child process: results, messages and exit codes of what needs no source or target. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
-import { startSync, sync, until, type SyncProcess, type SyncResult } from '../../support/sync.js';
+import { BUILTIN_PLUGINS } from '../../../src/registry/builtin.js';
+import { Registry } from '../../../src/registry/registry.js';
+import { ROOT, startSync, sync, until, type SyncProcess, type SyncResult } from '../../support/sync.js';
 
 let dir = '';
 before(() => {
@@ -48,9 +50,9 @@ describe('usage', () => {
   for (const [args, message] of [
     [[], 'sync: USAGE: a command is missing; see sync --help'],
     [['rum', 'x'], 'sync: USAGE: Did you mean run?; see sync --help'],
-    [['run'], 'sync: USAGE: Not enough non-option arguments: got 0, need at least 1; see sync --help'],
+    [['run'], 'sync: USAGE: arguments are missing: got 0, need at least 1; see sync --help'],
     [['run', 'x', '--frehs'], 'sync: USAGE: Unknown argument: frehs; see sync --help'],
-    [['state'], 'sync: USAGE: say what to do with the state: list, show, resolve or reset; see sync --help'],
+    [['state'], 'sync: USAGE: say what to do with the state: list, show, resolve, reset; see sync --help'],
     [['state', 'resolve', 'x'], 'sync: USAGE: Missing required argument: as; see sync --help'],
     [
       ['state', 'resolve', 'x', '--as', 'lost', '--lane', 'one'],
@@ -68,11 +70,22 @@ describe('usage', () => {
   test('--help and --version are results', async () => {
     const help = await run('--help');
     assert.equal(help.code, 0);
-    assert.match(help.stdout, /sync run <job> .*\n.*sync validate <job>.*\n.*sync state/);
+    assert.match(help.stdout, /sync run <job> .*\n.*sync validate <job>.*\n.*sync state list/);
+    assert.match((await run('run', '--help')).stdout, /^sync run <job>\n[^]*--log-level/);
+    assert.match((await run('state', '--help')).stdout, /^sync state <command>\n[^]*sync state reset <job>/);
     assert.equal(help.stderr, '');
     const version = await run('--version');
     assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/);
   });
+});
+
+test('what the build compiles ahead: the frame and every option schema', async () => {
+  const registry = new Registry({ SYNC_TEST_PLUGINS: '1' });
+  const wanted = ['job.js'];
+  for (const p of BUILTIN_PLUGINS) {
+    for (const kind of p.kinds) wanted.push(`${kind}.${(await registry[kind](p.name)).name}.js`);
+  }
+  assert.deepEqual(readdirSync(join(ROOT, 'dist/bundle/validators')).sort(), wanted.sort());
 });
 
 describe('job files that do not run', () => {
