@@ -168,8 +168,12 @@ class JobStart {
       await store.assertNewest(attempt);
       await store.put('finished', run);
       points.hit('finished.after');
-      await jobs.pruneRuns(store.runName, job.settings.checkpoint.numRetainedRuns);
+      // The run is over and noted so: a failure now would have its caller run the job a second time.
+      await jobs.pruneRuns(store.runName, job.settings.checkpoint.numRetainedRuns).catch((e: unknown) => {
+        log.warn({ error: toSyncError(e).message }, 'the state of old runs could not be removed');
+      });
     } else if (job.settings.checkpoint.onCancel === 'delete') {
+      await store.assertNewest(attempt);
       await abandonRun(store, writer);
       log.info({ run: store.runId }, 'the stopped run is given up (checkpoint.onCancel: delete)');
     }
