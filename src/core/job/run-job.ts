@@ -32,6 +32,8 @@ import { fingerprintOf } from './fingerprint.js';
 import type { JobSpec, Progress, RunDeps, RunSummary } from './job-spec.js';
 import { abandonRun, writerOfRun } from './sweep-run.js';
 
+const STOP_TIMEOUT_MS = 10_000;
+
 /** Never rejects: every failure is in the summary. */
 export async function runJob(job: JobSpec, deps: RunDeps): Promise<RunSummary> {
   const start = new JobStart(job, deps);
@@ -203,6 +205,7 @@ class JobStart {
       points,
       log,
       stop,
+      stopTimeoutMs: this.#deps.stopTimeoutMs ?? STOP_TIMEOUT_MS,
       signal: this.#abort.signal,
     });
     this.#coordinator = coordinator;
