@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createExclusive, hasCode, makeDirDurable, readIfThere, unlinkIfThere } from '../../durable/files.js';
 import { SyncError } from '../../plugin-api/index.js';
@@ -18,6 +18,9 @@ export function newRunId(): string {
   const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
   return Array.from(randomBytes(12), (b) => alphabet[b & 31]).join('');
 }
+
+/** Prefix of run folders that are being removed. */
+const REMOVED = '.removed-';
 
 export interface CurrentRun {
   readonly run: RunStore;
@@ -119,15 +122,29 @@ export class JobStore {
     for (const id of await this.runIds(runName)) {
       const run = this.run(runName, id);
       if (id === current?.run.runId) continue;
-      if ((await run.attempts()).length === 0)
-        await stateIo(run.dir, () => rm(run.dir, { recursive: true, force: true }));
-      else if ((await run.has('finished')) || (await run.has('abandoned')))
-        ended.push({ run, at: (await run.info()).at });
+      if ((await run.attempts()).length === 0) await this.#removeRun(run);
+      else if ((await run.has('finished')) || (await run.has('abandoned'))) {
+        // A damaged record of a run that is over is no reason to fail: it goes first.
+        ended.push({
+          run,
+          at: await run.info().then(
+            (i) => i.at,
+            () => 0,
+          ),
+        });
+      }
     }
     ended.sort((a, b) => b.at - a.at);
-    for (const { run } of ended.slice(Math.max(0, keep - 1))) {
-      await stateIo(run.dir, () => rm(run.dir, { recursive: true, force: true }));
+    for (const { run } of ended.slice(Math.max(0, keep - 1))) await this.#removeRun(run);
+    const dir = join(this.#runs, runName);
+    for (const name of await list(dir)) {
+      if (name.startsWith(REMOVED)) await stateIo(dir, () => rm(join(dir, name), { recursive: true, force: true }));
     }
+  }
+
+  /** The name goes first, so that a process that dies in between leaves no half of a run behind. */
+  async #removeRun(run: RunStore): Promise<void> {
+    await stateIo(run.dir, () => rename(run.dir, join(run.dir, '..', `${REMOVED}${run.runId}`)));
   }
 
   async remove(): Promise<void> {

@@ -135,7 +135,7 @@ export class RunStore {
 
   async #fenced(mine: number): Promise<SyncError> {
     const newest = (await this.attempts()).at(-1) ?? 0;
-    const a = await this.attempt(newest);
+    const a = await this.attempt(newest).catch(() => null); // only for the message
     const who = a ? ` (host ${a.host}, pid ${String(a.pid)})` : '';
     return new SyncError(
       'FENCED',
@@ -151,10 +151,13 @@ export class RunStore {
   }
 
   /** The run with everything that its starts may have left, for sweeping. */
-  async record(): Promise<RunRecord> {
+  async record(damaged: 'refuse' | 'skip damaged' = 'refuse'): Promise<RunRecord> {
     const attempts = await this.attempts();
     let lanes = 1;
-    for (const k of attempts) lanes = Math.max(lanes, (await this.attempt(k))?.lanes ?? 1);
+    for (const k of attempts) {
+      const a = this.attempt(k);
+      lanes = Math.max(lanes, (await (damaged === 'refuse' ? a : a.catch(() => null)))?.lanes ?? 1);
+    }
     return { runId: this.runId, attempts, lanes };
   }
 
@@ -224,9 +227,9 @@ export class RunStore {
   /** Keeps the newest `keep` checkpoints with their outcomes; never 0, the run's own record. */
   async prune(keep: number): Promise<void> {
     const epochs = (await this.epochs()).filter((n) => n > 0);
-    for (const n of epochs.slice(0, Math.max(0, epochs.length - keep))) {
+    for (const n of epochs.slice(0, Math.max(0, epochs.length - Math.max(1, keep)))) {
       await stateIo(this.dir, async () => {
-        // The outcome first: a checkpoint without one is undecided, and only the newest may be that.
+        // The checkpoint first: one without its outcome would be undecided, and only the newest may be that.
         await unlinkIfThere(join(this.dir, `${String(n)}.ckpt`));
         await unlinkIfThere(join(this.dir, `${String(n)}.outcome`));
       });

@@ -37,12 +37,11 @@ export interface CoordinatorParts {
   readonly log: Logger;
   /** The user's wish to stop at a checkpoint. */
   readonly stop: AbortSignal;
+  /** A stop that finds no safe point in this time aborts the epoch. */
+  readonly stopTimeoutMs: number;
   /** Ends everything of this attempt. */
   readonly signal: AbortSignal;
 }
-
-/** A stop that finds no safe point in this time aborts the epoch (ms). */
-const STOP_MS = 10_000;
 
 type Trigger = 'interval' | 'end' | 'stop' | 'lane' | 'commit-wanted';
 
@@ -181,7 +180,7 @@ export class Coordinator implements LaneEvents {
     const { points, store, settings, run, log } = this.#p;
     const n = this.#epoch;
     const began = performance.now();
-    const limitMs = trigger === 'stop' ? STOP_MS : settings.checkpoint.timeoutMs;
+    const limitMs = trigger === 'stop' ? this.#p.stopTimeoutMs : settings.checkpoint.timeoutMs;
     const reports = await this.#barriers(queue, n, limitMs, trigger);
     if (!reports) return null;
 
@@ -248,13 +247,14 @@ export class Coordinator implements LaneEvents {
     trigger: Trigger,
   ): Promise<readonly BarrierReport[] | null> {
     this.#throwIfFailed();
+    const { stopTimeoutMs } = this.#p;
     const stopping = trigger !== 'stop' && !this.#p.stop.aborted ? this.#p.stop : null;
     const all = Promise.all(this.#lanes.map((l) => l.barrier(n)));
     const timer = new AbortController();
     // A stop that comes while a slow barrier is under way must not wait for that barrier's longer limit.
     const late = sleep(limitMs, null, { signal: timer.signal }).catch(() => null);
     const stopped = new Promise<null>((resolve) => {
-      stopping?.addEventListener('abort', () => void setTimeout(resolve, STOP_MS, null).unref(), {
+      stopping?.addEventListener('abort', () => void setTimeout(resolve, stopTimeoutMs, null).unref(), {
         once: true,
         signal: timer.signal,
       });
@@ -273,9 +273,13 @@ export class Coordinator implements LaneEvents {
     await Promise.all(this.#lanes.map((l) => l.cancel(n)));
     queue.enterAll();
     if (this.#p.stop.aborted) {
-      throw new SyncError('STOP_TIMEOUT', `no safe point was found within ${String(STOP_MS / 1000)} s of the stop`, {
-        hint: 'The last checkpoint is kept; run the job again to go on from it.',
-      });
+      throw new SyncError(
+        'STOP_TIMEOUT',
+        `no safe point was found within ${String(stopTimeoutMs / 1000)} s of the stop`,
+        {
+          hint: 'The last checkpoint is kept; run the job again to go on from it.',
+        },
+      );
     }
     const { tolerableFailed, timeoutMs } = this.#p.settings.checkpoint;
     if (++this.#timeouts > tolerableFailed) {

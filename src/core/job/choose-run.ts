@@ -1,5 +1,5 @@
 /** Which run a start goes on with. Design, "Runs and resume". */
-import { SyncError, type Logger, type Writer } from '../../plugin-api/index.js';
+import { isSyncError, SyncError, type Logger, type Writer } from '../../plugin-api/index.js';
 import { STATE_FORMAT, type RunInfo } from '../checkpoint/format.js';
 import { newRunId, type CurrentRun, type JobStore } from '../checkpoint/job-store.js';
 import type { RunStore } from '../checkpoint/run-store.js';
@@ -28,9 +28,14 @@ export async function chooseRun(
     return { is: 'new', after, abandons: null };
   }
   if (asked.fresh || !job.settings.checkpoint.resume) {
+    await checkHome(current, asked.takeOver).catch((e: unknown) => {
+      // What cannot be read cannot be resumed either: giving it up is the way out.
+      if (!isSyncError(e) || e.code !== 'STATE_CORRUPT') throw e;
+    });
     log.warn({ run: current.runId }, `run ${current.runId} is unfinished and is given up, as asked`);
     return { is: 'new', after, abandons: current };
   }
+  await checkHome(current, asked.takeOver);
   const info = await current.info();
   const newest = await current.newest();
   const changed = differences(info, job);
@@ -56,7 +61,6 @@ export async function chooseRun(
       hint: `Start anew with --fresh, or raise setting.checkpoint.resumeMaxAge (${hours(resumeMaxAgeMs)} h) to go on from it.`,
     });
   }
-  await checkHome(current, asked.takeOver);
   return { is: 'resume', run: current };
 }
 
@@ -73,7 +77,7 @@ async function checkHome(run: RunStore, takeOver: boolean): Promise<void> {
     `the state of run ${run.runId} was written at ${last.home} and is now at ${here}`,
     {
       place: here,
-      hint: 'If the folder was moved and nothing runs from the old one, say --take-over. For a second job use --job-id and --fresh.',
+      hint: 'If the folder was moved and nothing runs from the old one, say --take-over. A second job needs a --job-id of its own.',
     },
   );
 }

@@ -97,6 +97,8 @@ export interface RunDeps {
   readonly takeOver: boolean;
   /** Aborted (reason: 'SIGTERM' | 'SIGINT') to stop cleanly at a checkpoint. */
   readonly stop: AbortSignal;
+  /** How long a stop may look for a safe point; 10 s by default. */
+  readonly stopTimeoutMs?: number;
   /** Called once; poll it for live progress. */
   readonly onStart?: (progress: () => Progress) => void;
   /** Loads the writer that an older run used, by plugin name, when the job now names another. */

@@ -32,6 +32,8 @@ import { fingerprintOf } from './fingerprint.js';
 import type { JobSpec, Progress, RunDeps, RunSummary } from './job-spec.js';
 import { abandonRun, writerOfRun } from './sweep-run.js';
 
+const STOP_TIMEOUT_MS = 10_000;
+
 /** Never rejects: every failure is in the summary. */
 export async function runJob(job: JobSpec, deps: RunDeps): Promise<RunSummary> {
   const start = new JobStart(job, deps);
@@ -168,8 +170,12 @@ class JobStart {
       await store.assertNewest(attempt);
       await store.put('finished', run);
       points.hit('finished.after');
-      await jobs.pruneRuns(store.runName, job.settings.checkpoint.numRetainedRuns);
+      // The run is over and noted so: a failure now would have its caller run the job a second time.
+      await jobs.pruneRuns(store.runName, job.settings.checkpoint.numRetainedRuns).catch((e: unknown) => {
+        log.warn({ error: toSyncError(e).message }, 'the state of old runs could not be removed');
+      });
     } else if (job.settings.checkpoint.onCancel === 'delete') {
+      await store.assertNewest(attempt);
       await abandonRun(store, writer);
       log.info({ run: store.runId }, 'the stopped run is given up (checkpoint.onCancel: delete)');
     }
@@ -199,6 +205,7 @@ class JobStart {
       points,
       log,
       stop,
+      stopTimeoutMs: this.#deps.stopTimeoutMs ?? STOP_TIMEOUT_MS,
       signal: this.#abort.signal,
     });
     this.#coordinator = coordinator;

@@ -1,4 +1,10 @@
-import { SyncError, type AnyWriterDefinition, type PluginContext, type Writer } from '../../plugin-api/index.js';
+import {
+  isSyncError,
+  SyncError,
+  type AnyWriterDefinition,
+  type PluginContext,
+  type Writer,
+} from '../../plugin-api/index.js';
 import type { RunStore } from '../checkpoint/run-store.js';
 import type { JobSpec } from './job-spec.js';
 
@@ -13,7 +19,16 @@ export async function writerOfRun(
   load: (name: string) => Promise<AnyWriterDefinition | null>,
   context: PluginContext,
 ): Promise<Writer> {
-  const { writer } = await run.info();
+  const info = await run.info().catch((e: unknown) => {
+    if (!job || !isSyncError(e) || e.code !== 'STATE_CORRUPT') throw e;
+    context.log.warn(
+      { run: run.runId, file: e.place ?? run.dir },
+      'the record of the given-up run is damaged: what it left is looked for at the target that the job names today',
+    );
+    return null;
+  });
+  if (!info) return (job as JobSpec).writer.definition.create((job as JobSpec).writer.options, context);
+  const { writer } = info;
   const same = job?.writer.definition.name === writer.name ? job.writer : null;
   const definition = same?.definition ?? (await load(writer.name));
   if (!definition) {
@@ -32,7 +47,7 @@ export async function writerOfRun(
 /** Fences the run's earlier starts, removes what they left at the target, and notes that nobody will resume it. */
 export async function abandonRun(run: RunStore, writer: Writer): Promise<number> {
   const attempt = await run.createAttempt(1);
-  const report = await writer.committer?.sweep([await run.record()]);
+  const report = await writer.committer?.sweep([await run.record('skip damaged')]);
   await run.put('abandoned', { jobId: '', runId: run.runId, attempt });
   return report?.removed ?? 0;
 }
