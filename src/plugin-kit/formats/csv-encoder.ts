@@ -10,7 +10,7 @@ import {
 } from '../../plugin-api/index.js';
 import type { ByteBuffer } from './byte-buffer.js';
 import { CR, LF, bytesAt, type CsvDialect } from './csv-dialect.js';
-import type { OutputFormat, RecordEncoder } from './record-encoder.js';
+import type { ColumnChoice, OutputFormat, RecordEncoder } from './record-encoder.js';
 
 export interface CsvOutputOptions {
   readonly dialect: CsvDialect & { readonly quote: number };
@@ -42,7 +42,7 @@ class CsvEncoder implements RecordEncoder {
   readonly #anyBinary: boolean;
   readonly #width: number;
 
-  constructor(options: CsvOutputOptions, schema: RowSchema, projection: readonly number[]) {
+  constructor(options: CsvOutputOptions, schema: RowSchema, { projection, names }: ColumnChoice) {
     this.#dialect = options.dialect;
     this.#special = specialBytes(options.dialect);
     this.#projection = Int32Array.from(projection);
@@ -50,7 +50,7 @@ class CsvEncoder implements RecordEncoder {
     const columns = projection.map((i) => schema.columns[i]);
     this.#binary = Uint8Array.from(columns, (c) => (c && cellKind(c.type) === 'bytes' ? 1 : 0));
     this.#anyBinary = this.#binary.includes(1);
-    this.header = options.header ? this.#headerLine(columns.map((c) => c?.name ?? '')) : null;
+    this.header = options.header ? this.#headerLine(names) : null;
   }
 
   encode(batch: RowBatch, section: Section, first: number, out: ByteBuffer, reject: (r: RejectedRow) => void): number {
@@ -169,6 +169,6 @@ class CsvEncoder implements RecordEncoder {
 export function csvOutput(options: CsvOutputOptions): OutputFormat {
   return {
     selfDescribing: false,
-    encoder: (schema, projection) => new CsvEncoder(options, schema, projection),
+    encoder: (schema, choice) => new CsvEncoder(options, schema, choice),
   };
 }

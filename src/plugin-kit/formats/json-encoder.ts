@@ -12,7 +12,7 @@ import {
 import type { ByteBuffer } from './byte-buffer.js';
 import { showRow } from './dirty-row.js';
 import { isJson, skipNumber } from './json-scan.js';
-import type { OutputFormat, RecordEncoder } from './record-encoder.js';
+import type { ColumnChoice, OutputFormat, RecordEncoder } from './record-encoder.js';
 
 const LF = 10;
 const CR = 13;
@@ -106,11 +106,11 @@ class JsonEncoder implements RecordEncoder {
   readonly #kinds: readonly CellKind[];
   readonly #isText: Uint8Array;
 
-  constructor(schema: RowSchema, projection: readonly number[]) {
+  constructor(schema: RowSchema, { projection, names }: ColumnChoice) {
     this.#schema = schema;
     this.#projection = Int32Array.from(projection);
     const columns = projection.map((i) => schema.columns[i]);
-    this.#keys = columns.map((c) => Buffer.from(`${JSON.stringify(c?.name ?? '')}:`));
+    this.#keys = names.map((n) => Buffer.from(`${JSON.stringify(n)}:`));
     this.#keyBytes = this.#keys.reduce((sum, k) => sum + k.length, 0);
     this.#kinds = columns.map((c) => (c ? cellKind(c.type) : 'text'));
     this.#isText = Uint8Array.from(this.#kinds, (k) => (k === 'text' ? 1 : 0));
@@ -192,5 +192,5 @@ class JsonEncoder implements RecordEncoder {
 }
 
 export function jsonLinesOutput(): OutputFormat {
-  return { selfDescribing: true, encoder: (schema, projection) => new JsonEncoder(schema, projection) };
+  return { selfDescribing: true, encoder: (schema, choice) => new JsonEncoder(schema, choice) };
 }
