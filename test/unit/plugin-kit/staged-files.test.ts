@@ -73,7 +73,7 @@ test('nothing is visible before commit; after it the files stand under names of 
   assert.deepEqual(readdirSync(dir).sort(), [STAGING, NAME1, NAME2]);
   assert.equal(readFileSync(join(dir, NAME2), 'utf8'), 'two!');
   assert.deepEqual(readdirSync(join(dir, STAGING)), []);
-  assert.deepEqual(steps, ['file.commit.between', 'file.commit.next', 'file.commit.between']);
+  assert.deepEqual(steps, ['file.commit.next', 'file.commit.between', 'file.commit.between']);
 });
 
 test('abort removes what was written and prepared; dispose leaves prepared files to recovery', async (t) => {
