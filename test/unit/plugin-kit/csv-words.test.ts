@@ -15,7 +15,14 @@ const piece = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(',', ',', '\n', '\r\n') },
   { weight: 1, arbitrary: fc.constantFrom('\r', '"', '""', '\\N', ',\\N,', '"x,\ny"', ',,', '\n\n', ',\r\n') },
 );
-const text = fc.array(piece, { maxLength: 80 }).map((p) => p.join(''));
+const field = fc.oneof(
+  fc.constantFrom('', '\r', 'a\r', '\\N', 'é', '"q,\n"', 'a"', '0'),
+  fc.string({ unit: fc.constantFrom('a', 'é', '😀', ' '), maxLength: 12 }),
+);
+const record = fc
+  .tuple(field, field, field, fc.constantFrom('\n', '\n', '\r\n'))
+  .map(([x, y, z, end]) => `${x},${y},${z}${end}`);
+const text = fc.array(fc.oneof(piece, { weight: 2, arbitrary: record }), { maxLength: 40 }).map((p) => p.join(''));
 
 test('any bytes: the same rows, rejections and places', () => {
   fc.assert(
