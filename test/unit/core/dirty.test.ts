@@ -129,3 +129,14 @@ test('staged dirty rows that no checkpoint names are swept by the next start', a
     [alien],
   );
 });
+
+test('a start that gives a run up sweeps its staged dirty rows', async () => {
+  using ws = new Workspace();
+  const script: Script = { splits: chain(5), events: dirty('s0', 1), writer: { failOn: [{ step: 'commit' }] } };
+  const s = job(ws, script, 1);
+  assertFails(await s.run(), 'SINK_IO', 1);
+  assert.deepEqual(tree(ws.path('dirty')).filter((n) => n.startsWith('.')).length, 1);
+  const r = await s.run({ fresh: true });
+  await s.assertRows();
+  assert.deepEqual(tree(ws.path('dirty')), [`dirty-${String(r.runId)}-0-1.jsonl`]);
+});
