@@ -1,31 +1,87 @@
 // The installed CLI: one split ESM bundle. plugin-api is one shared chunk that third-party plugins import too.
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Ajv } from 'ajv';
+import standalone from 'ajv/dist/standalone/index.js';
 import { build } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
+const bundle = join(root, 'dist/bundle');
 const plugins = readdirSync(join(root, 'plugins')).filter((n) => existsSync(join(root, 'plugins', n, 'index.ts')));
-rmSync(join(root, 'dist/bundle'), { recursive: true, force: true });
-await build({
+const entries = ['src/plugin-api', 'src/plugin-kit'].filter((d) => existsSync(join(root, d, 'index.ts')));
+
+/**
+ * What yargs and its helpers import and our command line does not need, at 20 to 30 ms of every start:
+ * - string-width has regular expressions over all emoji, and V8 compiles them when it parses the module. It lays out our
+ *   help text, which is ASCII; yargs' own browser build counts characters in just this way.
+ * - escalade looks for a package.json up from the working folder, for a version that we give ourselves.
+ * - assert, because that look-up ends in an AssertionError that yargs catches.
+ */
+const LEAN = {
+  'string-width': String.raw`export default (s) => [...String(s).replace(/\u001B\[[0-9;]*[A-Za-z]/g, '')].length;`,
+  'escalade/sync': 'export default () => undefined;',
+  assert: `
+    const check = (ok, message) => { if (!ok) throw new Error(message); };
+    export const strictEqual = (a, b, message) => check(Object.is(a, b), message);
+    export const notStrictEqual = (a, b, message) => check(!Object.is(a, b), message);`,
+};
+const leanYargs = {
+  name: 'lean-yargs',
+  setup(b) {
+    b.onResolve({ filter: /^(?:string-width|escalade\/sync|assert)$/ }, ({ path, importer }) =>
+      /node_modules\/(?:yargs|cliui|wrap-ansi)\//.test(importer) ? { path, namespace: 'lean' } : undefined,
+    );
+    b.onLoad({ filter: /.*/, namespace: 'lean' }, ({ path }) => ({ contents: LEAN[path] }));
+  },
+};
+
+const common = {
   absWorkingDir: root,
-  entryPoints: [
-    { in: 'src/cli/main.ts', out: 'main' },
-    { in: 'src/plugin-api/index.ts', out: 'plugin-api' },
-    { in: 'src/plugin-kit/index.ts', out: 'plugin-kit' },
-    ...plugins.map((n) => ({ in: `plugins/${n}/index.ts`, out: `plugins/${n}` })),
-  ],
   outdir: 'dist/bundle',
   bundle: true,
-  splitting: true,
   platform: 'node',
   target: 'node20',
   format: 'esm',
+  // Identifiers keep their names: stack traces stay readable, and esbuild's keepNames costs time at every start.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  logLevel: 'warning',
+};
+
+rmSync(bundle, { recursive: true, force: true });
+await build({
+  ...common,
+  entryPoints: [
+    { in: 'src/cli/main.ts', out: 'main' },
+    ...entries.map((d) => ({ in: `${d}/index.ts`, out: d.slice('src/'.length) })),
+    ...plugins.map((n) => ({ in: `plugins/${n}/index.ts`, out: `plugins/${n}` })),
+  ],
+  splitting: true,
   // jsonc-parser's UMD main breaks when bundled.
   mainFields: ['module', 'main'],
   alias: { 'syncx/plugin-api': './src/plugin-api/index.ts', 'syncx/plugin-kit': './src/plugin-kit/index.ts' },
   banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
-  minify: true,
-  keepNames: true,
+  plugins: [leanYargs],
   sourcemap: true,
-  logLevel: 'warning',
 });
+
+// Option schemas compiled ahead: ajv itself is loaded for third-party plugins only (30 ms).
+const load = (path) => import(pathToFileURL(join(root, path)).href);
+const { JOB_SCHEMA } = await load('dist/src/config/job-schema.js');
+const { AJV_OPTIONS } = await load('dist/src/config/validate-options.js');
+const schemas = { job: JOB_SCHEMA };
+for (const n of plugins) {
+  const plugin = await load(`dist/bundle/plugins/${n}.js`);
+  for (const kind of ['reader', 'writer'])
+    if (plugin[kind]) schemas[`${kind}.${plugin[kind].name}`] = plugin[kind].options;
+}
+for (const [name, schema] of Object.entries(schemas)) {
+  const ajv = new Ajv({ ...AJV_OPTIONS, code: { source: true, esm: true } });
+  await build({
+    ...common,
+    outdir: undefined,
+    outfile: `dist/bundle/validators/${name}.js`,
+    stdin: { contents: standalone.default(ajv, ajv.compile(schema)), resolveDir: root },
+  });
+}

@@ -66,7 +66,8 @@ function check(options: ReaderOptions): readonly Finding[] {
   const findings: Finding[] = [];
   const byId = new Map(options.splits.map((s) => [s.id, s]));
   options.splits.forEach((s, i) => {
-    if (byId.get(s.id) !== s) findings.push({ path: `splits[${String(i)}].id`, message: `${s.id} is there twice` });
+    if (options.splits.findIndex((x) => x.id === s.id) !== i)
+      findings.push({ path: `splits[${String(i)}].id`, message: `${s.id} is there twice` });
     for (const d of s.after.filter((id) => !byId.has(id))) {
       findings.push({ path: `splits[${String(i)}].after`, message: `there is no split ${d}` });
     }

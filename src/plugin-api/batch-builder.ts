@@ -21,6 +21,8 @@ export interface BatchTarget {
 
 export const DEFAULT_BATCH_TARGET: BatchTarget = { bytes: 1 << 20, rows: 65_536 };
 
+const LONG_TEXT = 1 << 20;
+
 /**
  * Packs rows into a {@link RowBatch}. Append the cells of a row in column order, then call `endRow`.
  *
@@ -98,7 +100,8 @@ export class BatchBuilder {
 
   /** Appends text as UTF-8. A lone surrogate becomes U+FFFD, as UTF-8 has no form for it. */
   appendText(text: string): void {
-    this.reserve(text.length * 3, 1);
+    // Three bytes a UTF-16 unit are the most; counting them exactly pays only for long texts.
+    this.reserve(text.length < LONG_TEXT ? text.length * 3 : Buffer.byteLength(text, 'utf8'), 1);
     this.length += this.data.write(text, this.length, 'utf8');
     this.ends[this.cells++] = this.length;
   }
@@ -172,8 +175,8 @@ export class BatchBuilder {
 
   #closeSection(): void {
     const rows = this.rows - this.#sectionRow;
-    if (rows === 0) return;
     const cells = this.cells - this.#sectionCell;
+    if (rows === 0 && cells === 0) return;
     if (cells !== rows * this.#schema.columns.length) {
       throw new SyncError(
         'PLUGIN_BROKEN',

@@ -50,7 +50,10 @@ export interface ErrorReport {
   readonly place?: string;
 }
 
-/** Total: any thrown value becomes a SyncError. A foreign error keeps its text and becomes the cause. */
+/**
+ * Total: any thrown value becomes a SyncError. A foreign error keeps its text and becomes the cause. `fallback` is the
+ * code of errors of the operating system; whatever else was thrown is a defect.
+ */
 export function toSyncError(e: unknown, fallback: ErrorCode = 'INTERNAL'): SyncError {
   if (isSyncError(e)) return e;
   if (e instanceof Error) {
@@ -58,9 +61,9 @@ export function toSyncError(e: unknown, fallback: ErrorCode = 'INTERNAL'): SyncE
     const full = sys === 'ENOSPC' || sys === 'EDQUOT' || sys === 'EFBIG';
     const text = sys !== undefined && !e.message.includes(sys) ? `${sys}: ${e.message}` : e.message;
     if (full) return new SyncError('SINK_FULL', text, { cause: e, hint: 'Free some space, then run the job again.' });
-    return new SyncError(fallback, text || e.name, { cause: e });
+    return new SyncError(sys === undefined ? 'INTERNAL' : fallback, text || e.name, { cause: e });
   }
-  return new SyncError(fallback, String(e));
+  return new SyncError('INTERNAL', String(e));
 }
 
 export function reportError(e: unknown): ErrorReport {

@@ -2,6 +2,7 @@ export * from './json.js';
 export * from './error-codes.js';
 export * from './errors.js';
 export * from './logical-type.js';
+export * from './float-text.js';
 export * from './row-schema.js';
 export * from './position.js';
 export * from './row-batch.js';

@@ -116,7 +116,8 @@ const SIMPLE: Readonly<Record<string, LogicalType>> = {
 const WITH_FRACTION = /^(time|datetime|timestamp)(?:\((\d)\))?$/;
 const DECIMAL = /^(?:decimal|numeric|bigdecimal)(?:\((\d+)(?:,(\d+))?\))?$/;
 const BIT = /^bit(?:\((\d+)\))?$/;
-const SIZED = /^([a-z0-9]+)\(\d+\)( unsigned)?$/;
+const SIZED = /^([a-z0-9]+)\(\d+\)$/;
+/** Unsigned decimals, floats and doubles are the signed ones without half of their values. */
 const UNSIGNED: Readonly<Record<string, LogicalType>> = {
   tinyint: { is: 'uint8' },
   smallint: { is: 'uint16' },
@@ -124,7 +125,16 @@ const UNSIGNED: Readonly<Record<string, LogicalType>> = {
   int: { is: 'uint32' },
   integer: { is: 'uint32' },
   bigint: { is: 'uint64' },
+  float: { is: 'float32' },
+  real: { is: 'float64' },
+  double: { is: 'float64' },
 };
+
+function parseUnsigned(base: string): LogicalType | null {
+  if (DECIMAL.test(base)) return parseType(base);
+  const name = base.replace(/\(\d+(,\d+)?\)$/, '');
+  return Object.hasOwn(UNSIGNED, name) ? (UNSIGNED[name] ?? null) : null;
+}
 
 /**
  * Reads a type name as job files of FlinkX, ChunJun and DataX write it: any case, with or without arguments
@@ -135,7 +145,8 @@ export function parseType(name: string): LogicalType | null {
   const n = name
     .trim()
     .toLowerCase()
-    .replace(/\s*([(),])\s*/g, '$1')
+    .replace(/\s*([(,])\s*/g, '$1')
+    .replace(/\s*\)/g, ')')
     .replace(/\s+/g, ' ');
   const simple = Object.hasOwn(SIMPLE, n) ? SIMPLE[n] : undefined;
   if (simple) return simple;
@@ -145,10 +156,8 @@ export function parseType(name: string): LogicalType | null {
   if (m) return { is: 'decimal', precision: Number(m[1] ?? 65), scale: Number(m[2] ?? (m[1] === undefined ? 30 : 0)) };
   m = BIT.exec(n);
   if (m) return { is: 'bit', length: Number(m[1] ?? 1) };
-  if (n.endsWith(' unsigned')) {
-    const base = n.slice(0, -' unsigned'.length).replace(/\(\d+\)$/, '');
-    return (Object.hasOwn(UNSIGNED, base) ? UNSIGNED[base] : parseType(base)) ?? null;
-  }
+  const unsigned = / unsigned( zerofill)?$/.exec(n);
+  if (unsigned) return parseUnsigned(n.slice(0, unsigned.index));
   m = SIZED.exec(n);
   if (m?.[1] !== undefined && Object.hasOwn(SIMPLE, m[1])) return SIMPLE[m[1]] ?? null;
   return null;

@@ -76,7 +76,10 @@ export class RowView {
   /** @throws SyntaxError where the cell is not an integer. */
   bigint(column: number): bigint | null {
     const t = this.text(column);
-    return t === null ? null : BigInt(t);
+    if (t === null) return null;
+    // BigInt('') is 0n, and it reads hexadecimal and blanks: none of them is a canonical integer.
+    if (!/^-?\d+$/.test(t)) throw new SyntaxError(`'${t}' is not an integer`);
+    return BigInt(t);
   }
 
   /** Rounds as a double does; for float columns and small integers only. */
@@ -96,13 +99,14 @@ export function* toObjects(batch: RowBatch): Generator<Record<string, SimpleValu
     const cols = section.schema.columns;
     for (let r = 0; r < section.rows; r++) {
       view.at(r);
-      const row: Record<string, SimpleValue> = {};
-      cols.forEach((c, i) => {
-        if (view.isAbsent(i)) row[c.name] = undefined;
-        else if (cellKind(c.type) === 'bytes') row[c.name] = view.isNull(i) ? null : Uint8Array.from(view.bytes(i));
-        else row[c.name] = view.text(i);
-      });
-      yield row;
+      // fromEntries, not assignment: a column may be called __proto__.
+      yield Object.fromEntries(
+        cols.map((c, i): [string, SimpleValue] => {
+          if (view.isAbsent(i)) return [c.name, undefined];
+          if (cellKind(c.type) !== 'bytes') return [c.name, view.text(i)];
+          return [c.name, view.isNull(i) ? null : Uint8Array.from(view.bytes(i))];
+        }),
+      );
     }
   }
 }

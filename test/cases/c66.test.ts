@@ -37,7 +37,7 @@ test('C66 (a) SIGTERM at 20 random moments of 10,000 rows, restarted until done'
           writer: { name: 'filewriter', parameter: { path: 'out', fileType: 'json' } },
         },
       ],
-      setting: { speed: { record: 2000 }, checkpoint: { interval: 1 } },
+      setting: { speed: { record: 2000 }, checkpoint: { interval: 10 } },
     },
   });
   const seed = Number(process.env['C66_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
@@ -112,7 +112,7 @@ function bigInput(ws: Workspace): { readonly job: string; readonly expected: rea
           writer: { name: 'filewriter', parameter: { path: 'disk/out', fileType: 'json' } },
         },
       ],
-      setting: { speed: { record: 16_000 }, checkpoint: { interval: 1 } },
+      setting: { speed: { record: 16_000 }, checkpoint: { interval: 10 } },
     },
   });
   return { job, expected: expected.sort() };

@@ -75,7 +75,7 @@ test('killed at the commit and again while recovering', async (t) => {
   await inPairs(pairs, async ([first, second]) => {
     await t.test(`${first} then ${second}`, async () => {
       using ws = new Workspace();
-      const job = fileJob(ws, {}, 20_000);
+      const job = fileJob(ws);
       assertKilled(await run(ws, job, first), first);
       assertKilled(await run(ws, job, second), second);
       await assertFinishes(ws, job, `${first}, ${second}`);
@@ -86,7 +86,7 @@ test('killed at the commit and again while recovering', async (t) => {
 
 test('several part files of an epoch: killed between the first and the second', async () => {
   using ws = new Workspace();
-  const job = fileJob(ws, { maxFileSize: 2000 });
+  const job = fileJob(ws, { maxFileSize: 500 });
   assertKilled(await run(ws, job, 'file.commit.next'), 'file.commit.next');
   await assertFinishes(ws, job, 'file.commit.next');
   assertExact(job);

@@ -1,10 +1,10 @@
-/** The job that crash tests kill: three CSV files to JSON lines, slow enough for several epochs. */
+/** The job that crash tests kill: eight CSV files to JSON lines, slow enough for several epochs. */
 import assert from 'node:assert/strict';
 import { tree, publishedLines, type Workspace } from './workspace.js';
 import { sync, type SyncResult } from './sync.js';
 
-const FILES = ['a', 'b', 'c'] as const;
-const ROWS = 300;
+const FILES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const;
+const ROWS = 40;
 
 const TEXTS = ['plain', 'with, comma', 'say "hi"', 'two\nlines', '😀 é', '', 'x'.repeat(50)] as const;
 
@@ -19,8 +19,8 @@ export interface CrashJob {
   readonly expected: readonly string[];
 }
 
-/** `limit` rows a second; an epoch after every batch. */
-export function fileJob(ws: Workspace, writer: Readonly<Record<string, unknown>> = {}, limit = 4000): CrashJob {
+/** `limit` rows a second: 1,000 give a file every 40 ms, and with it an epoch. */
+export function fileJob(ws: Workspace, writer: Readonly<Record<string, unknown>> = {}, limit = 1000): CrashJob {
   const expected: string[] = [];
   for (const f of FILES) {
     let csv = 'id,text,n\n';
@@ -49,7 +49,7 @@ export function fileJob(ws: Workspace, writer: Readonly<Record<string, unknown>>
           writer: { name: 'filewriter', parameter: { path: 'out', fileType: 'json', ...writer } },
         },
       ],
-      setting: { speed: { record: limit }, checkpoint: { interval: 1 } },
+      setting: { speed: { record: limit }, checkpoint: { interval: 10 } },
     },
   });
   return { job, out: ws.path('out'), expected: expected.sort() };

@@ -256,7 +256,7 @@ class JobStart {
       stop.addEventListener('abort', () => (this.#phase = 'stopping'), { once: true });
       return await coordinator.run([host], planner);
     } catch (e) {
-      failure = toSyncError(e);
+      failure = await fencedOr(store, run, toSyncError(e));
       throw failure;
     } finally {
       try {
@@ -300,6 +300,18 @@ class JobStart {
       dirtyFiles: counters.dirty > 0 || error?.code === 'DIRTY_LIMIT' ? this.#dirtyDir : null,
       error: error ? reportError(error) : null,
     };
+  }
+}
+
+/** What fails after a newer start has taken over fails because of it: its staged files are swept, its sessions cut. */
+async function fencedOr(store: RunStore, run: RunIdentity, failure: SyncError): Promise<SyncError> {
+  if (failure.code === 'FENCED') return failure;
+  try {
+    await store.assertNewest(run.attempt);
+    return failure;
+  } catch (e) {
+    const fenced = toSyncError(e);
+    return fenced.code === 'FENCED' ? fenced : failure;
   }
 }
 

@@ -1,0 +1,130 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import { SyncError, toSyncError } from 'syncx/plugin-api';
+import type { FileSpec } from './file-list.js';
+
+export const CHUNK_BYTES = 1 << 20;
+
+/** The bytes of one split, after decompression. A chunk is valid until the next `read`. */
+export interface ByteSource {
+  /** Null: the end. */
+  read(): Promise<Uint8Array | null>;
+  /** Goes on at this offset (after decompression). Null: cannot jump; read and drop instead. */
+  readonly seek: ((offset: number) => Promise<void>) | null;
+  /** Bytes taken from the source so far (before decompression). */
+  readonly consumed: number;
+  close(): Promise<void>;
+}
+
+export function sourceError(e: unknown, path: string): SyncError {
+  const s = toSyncError(e, 'SOURCE_IO');
+  if (s.place !== undefined) return s;
+  const missing = s.message.includes('ENOENT');
+  return new SyncError(missing ? 'SOURCE_MISSING' : 'SOURCE_IO', `cannot read ${path}: ${s.message}`, {
+    place: path,
+    cause: e,
+  });
+}
+
+/** @throws SyncError SOURCE_CHANGED where the open file is not the one that was planned. */
+export async function checkUnchanged(file: FileHandle, spec: FileSpec): Promise<void> {
+  const s = await file.stat();
+  const what =
+    s.ino !== spec.ino
+      ? 'was replaced by another file'
+      : s.size !== spec.size
+        ? `has ${String(s.size)} bytes, not ${String(spec.size)}`
+        : s.mtimeMs !== spec.mtimeMs
+          ? 'was written to'
+          : null;
+  if (what === null) return;
+  throw new SyncError('SOURCE_CHANGED', `${spec.path} ${what} since the job planned to read it`, {
+    place: spec.path,
+    hint: 'Read only files that nobody writes to any more. To read what is there now from the start, run with --fresh.',
+  });
+}
+
+export async function openPlanned(spec: FileSpec): Promise<FileHandle> {
+  let file: FileHandle;
+  try {
+    file = await open(spec.path, 'r');
+  } catch (e) {
+    throw sourceError(e, spec.path);
+  }
+  try {
+    await checkUnchanged(file, spec);
+  } catch (e) {
+    await file.close();
+    throw sourceError(e, spec.path);
+  }
+  return file;
+}
+
+/** A file read in chunks, with the next one under way while the caller works on the last. */
+export class PlainSource implements ByteSource {
+  readonly #spec: FileSpec;
+  readonly #file: FileHandle;
+  /** Two buffers: one is the caller's, one is being filled. */
+  #mine: Buffer;
+  #theirs: Buffer;
+  /** Offset of the next read that will be started. */
+  #next = 0;
+  #ahead: Promise<number> | null = null;
+  #handed = 0;
+
+  constructor(spec: FileSpec, file: FileHandle) {
+    this.#spec = spec;
+    this.#file = file;
+    const size = Math.max(1, Math.min(CHUNK_BYTES, spec.size));
+    this.#mine = Buffer.allocUnsafeSlow(size);
+    this.#theirs = Buffer.allocUnsafeSlow(spec.size > size ? size : 1);
+  }
+
+  get consumed(): number {
+    return this.#handed;
+  }
+
+  #start(): Promise<number> {
+    const length = Math.min(this.#mine.length, this.#spec.size - this.#next);
+    const p = this.#file.read(this.#mine, 0, length, this.#next).then((r) => r.bytesRead);
+    // Its error is told when the chunk is asked for; until then it is no unhandled rejection.
+    p.catch(() => 0);
+    return p;
+  }
+
+  async read(): Promise<Uint8Array | null> {
+    if (this.#next >= this.#spec.size) return null;
+    try {
+      const n = await (this.#ahead ?? this.#start());
+      this.#ahead = null;
+      // Cut short: the check says how the file has changed.
+      if (n === 0) await checkUnchanged(this.#file, this.#spec);
+      if (n === 0) throw new SyncError('SOURCE_IO', 'the file ends before its size', { retry: 'never' });
+      const chunk = this.#mine.subarray(0, n);
+      this.#next += n;
+      this.#handed += n;
+      [this.#mine, this.#theirs] = [this.#theirs, this.#mine];
+      if (this.#next < this.#spec.size) this.#ahead = this.#start();
+      // Before its last bytes are used: a file that someone still writes to may end in half a line.
+      else await checkUnchanged(this.#file, this.#spec);
+      return chunk;
+    } catch (e) {
+      throw sourceError(e, this.#spec.path);
+    }
+  }
+
+  readonly seek = async (offset: number): Promise<void> => {
+    await this.#ahead;
+    this.#ahead = null;
+    this.#next = offset;
+    if (offset > this.#spec.size) {
+      throw new SyncError('SOURCE_CHANGED', `${this.#spec.path} is shorter than the saved position`, {
+        place: this.#spec.path,
+      });
+    }
+  };
+
+  async close(): Promise<void> {
+    await this.#ahead?.catch(() => 0);
+    await this.#file.close();
+  }
+}

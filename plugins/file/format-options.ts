@@ -1,0 +1,89 @@
+import type { Finding } from 'syncx/plugin-api';
+import { type CsvDialect } from 'syncx/plugin-kit';
+
+/** The options that say how bytes are laid out, as both schemas have them. */
+export interface FormatOptions {
+  readonly fileType: 'csv' | 'json' | 'text';
+  readonly fieldDelimiter: string;
+  readonly quoteChar: string;
+  readonly escapeChar: string;
+  readonly isFirstLineHeader: boolean;
+  readonly encoding: string;
+  readonly nullFormat: string;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\', '0': '\0' };
+
+/** Job files spell control characters out, sometimes with the backslash itself escaped: `\t`, `\u0001`, `\x01`, `\001`. */
+export function spelledOut(text: string): string {
+  return text.replace(/\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([0-3][0-7]{2})|([tnr\\0]))/g, (_, u, x, o, c) => {
+    if (c !== undefined) return ESCAPES[String(c)] ?? '';
+    return String.fromCharCode(o !== undefined ? parseInt(String(o), 8) : parseInt(String(u ?? x), 16));
+  });
+}
+
+const byteOf = (char: string): number | null => (char === '' ? null : (Buffer.from(char)[0] ?? null));
+
+export function csvDialect(o: FormatOptions): CsvDialect & { readonly quote: number } {
+  return {
+    delimiter: Buffer.from(spelledOut(o.fieldDelimiter)),
+    quote: byteOf(spelledOut(o.quoteChar)) ?? 34,
+    escape: o.escapeChar === '' || o.escapeChar === o.quoteChar ? null : byteOf(spelledOut(o.escapeChar)),
+    nullText: Buffer.from(o.nullFormat),
+  };
+}
+
+export function textDialect(o: FormatOptions): CsvDialect {
+  return {
+    delimiter: Buffer.from(spelledOut(o.fieldDelimiter)),
+    quote: null,
+    escape: null,
+    nullText: Buffer.from(o.nullFormat),
+  };
+}
+
+const isAscii = (char: string): boolean => Buffer.from(char).length === 1 && char !== '\n' && char !== '\r';
+
+/** What one schema cannot say about the layout options. */
+export function checkFormat(o: FormatOptions): readonly Finding[] {
+  const findings: Finding[] = [];
+  const say = (path: string, message: string, hint?: string): void => {
+    findings.push({ path, message, ...(hint === undefined ? {} : { hint }) });
+  };
+  if (!/^utf-?8$/i.test(o.encoding)) {
+    say(
+      'encoding',
+      `encoding \`${o.encoding}\` is not known yet`,
+      'Use utf-8; convert the files first, say with iconv.',
+    );
+  }
+  if (o.fileType === 'json') {
+    if (o.isFirstLineHeader) {
+      const message = 'JSON lines have no header line; the option has no effect';
+      findings.push({ path: 'isFirstLineHeader', message, level: 'warning' });
+    }
+    return findings;
+  }
+  const delimiter = spelledOut(o.fieldDelimiter);
+  if (/[\r\n]/.test(delimiter)) say('fieldDelimiter', 'a line end cannot be the delimiter, as it ends the record');
+  if (o.fileType === 'text') {
+    for (const c of ['\n', '\r']) if (o.nullFormat.includes(c)) say('nullFormat', 'the null format holds a line end');
+    if (delimiter !== '' && o.nullFormat.includes(delimiter)) say('nullFormat', 'the null format holds the delimiter');
+    return findings;
+  }
+  const quote = spelledOut(o.quoteChar);
+  const escape = spelledOut(o.escapeChar);
+  if (!isAscii(quote)) say('quoteChar', 'the quote must be one ASCII character, and no line end');
+  if (escape !== '' && !isAscii(escape)) say('escapeChar', 'the escape must be one ASCII character, and no line end');
+  if (delimiter.includes(quote)) say('fieldDelimiter', 'the delimiter holds the quote character');
+  if (escape !== '' && delimiter.includes(escape)) say('fieldDelimiter', 'the delimiter holds the escape character');
+  const bad = [delimiter, quote, '\n', '\r'].find((t) => t !== '' && o.nullFormat.includes(t));
+  if (bad !== undefined) {
+    say(
+      'nullFormat',
+      'the null format holds a delimiter, a quote or a line end',
+      'An unquoted field can never be that text.',
+    );
+  }
+  return findings;
+}

@@ -1,0 +1,221 @@
+const FILE_TYPE = {
+  title: 'File type',
+  description:
+    'Format of the files: csv (quoted fields), json (one JSON value a line) or text (fields without quoting).',
+  type: 'string',
+  enum: ['csv', 'json', 'text'],
+  default: 'csv',
+  examples: ['csv', 'json'],
+  'x-aliases': ['format'],
+  'x-values': { CSV: 'csv', JSON: 'json', jsonl: 'json', JSONL: 'json', TEXT: 'text', txt: 'text', TXT: 'text' },
+} as const;
+
+const FIELD_DELIMITER = {
+  title: 'Field delimiter',
+  description: 'Stands between two fields; one or several characters, also spelled out as \\t, \\u0001 or \\x01.',
+  type: 'string',
+  minLength: 1,
+  default: ',',
+  examples: [',', '\\t', '\\u0001', '||'],
+} as const;
+
+const QUOTE_CHAR = {
+  title: 'Quote character',
+  description: 'Encloses csv fields that hold delimiters, quotes or line ends; inside, it is doubled.',
+  type: 'string',
+  minLength: 1,
+  maxLength: 1,
+  default: '"',
+  examples: ['"', "'"],
+} as const;
+
+const ESCAPE_CHAR = {
+  title: 'Escape character',
+  description: 'In csv, takes the character behind it literally, inside and outside of quotes; empty means none.',
+  type: 'string',
+  maxLength: 1,
+  default: '',
+  examples: ['\\'],
+} as const;
+
+const HEADER = {
+  title: 'Header line',
+  description: 'The first line of every csv or text file names the columns.',
+  type: 'boolean',
+  default: false,
+  examples: [true],
+} as const;
+
+const ENCODING = {
+  title: 'Encoding',
+  description: 'Character encoding of the files; utf-8 is the one that is known so far.',
+  type: 'string',
+  default: 'utf-8',
+  examples: ['utf-8'],
+} as const;
+
+const NULL_FORMAT = {
+  title: 'NULL format',
+  description: 'The unquoted text that stands for NULL in csv and text files; a quoted field is never NULL.',
+  type: 'string',
+  default: '\\N',
+  examples: ['\\N', '', 'null'],
+} as const;
+
+/** One or many paths. */
+export const READER_OPTIONS = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['path'],
+  properties: {
+    path: {
+      title: 'Path',
+      description:
+        'Files, folders (the files in them) or globs to read, as a list or separated by commas; - is standard input.',
+      anyOf: [
+        { type: 'string', minLength: 1 },
+        { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1 },
+      ],
+      examples: ['data/in', 'data/*.csv.gz', ['a.csv', 'b.csv'], '-'],
+    },
+    fileType: FILE_TYPE,
+    fieldDelimiter: FIELD_DELIMITER,
+    quoteChar: QUOTE_CHAR,
+    escapeChar: ESCAPE_CHAR,
+    isFirstLineHeader: HEADER,
+    encoding: ENCODING,
+    nullFormat: NULL_FORMAT,
+    compress: {
+      title: 'Compression',
+      description: 'How the files are compressed; auto goes by the ending of each name (.gz).',
+      type: 'string',
+      enum: ['auto', 'none', 'gzip'],
+      default: 'auto',
+      examples: ['gzip'],
+      'x-values': { GZIP: 'gzip', gz: 'gzip', NONE: 'none', '': 'auto' },
+    },
+    filterRegex: {
+      title: 'Name filter',
+      description: 'Only files whose whole base name matches this regular expression are read.',
+      type: 'string',
+      format: 'regex',
+      examples: ['orders_\\d+\\.csv'],
+    },
+    column: {
+      title: 'Columns',
+      description:
+        'Columns to deliver: ["*"], names, or objects with name, index (from 0), type, value (a constant) and format (a date pattern).',
+      type: 'array',
+      default: ['*'],
+      examples: [['id', 'name'], [{ index: 0, name: 'id', type: 'bigint' }]],
+      items: {
+        anyOf: [
+          { type: 'string', minLength: 1 },
+          {
+            type: 'object',
+            additionalProperties: false,
+            properties: {
+              name: { type: 'string', minLength: 1 },
+              index: { type: 'integer', minimum: 0, maximum: 65535 },
+              type: { type: 'string' },
+              value: { type: ['string', 'number', 'boolean', 'null'] },
+              format: { type: 'string' },
+            },
+          },
+        ],
+      },
+    },
+  },
+} as const;
+
+export const WRITER_OPTIONS = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['path'],
+  properties: {
+    path: {
+      title: 'Folder',
+      description: 'Folder that gets the files; it is made if it is not there; - is standard output.',
+      type: 'string',
+      minLength: 1,
+      examples: ['data/out', '-'],
+    },
+    fileName: {
+      title: 'File name',
+      description: 'Begins the names of the files in place of fileNamePrefix.',
+      type: 'string',
+      minLength: 1,
+      pattern: '^[^./_][^/]*$',
+      examples: ['orders'],
+    },
+    fileType: FILE_TYPE,
+    fieldDelimiter: FIELD_DELIMITER,
+    quoteChar: QUOTE_CHAR,
+    escapeChar: ESCAPE_CHAR,
+    isFirstLineHeader: { ...HEADER, description: 'Every csv or text file begins with a line that names the columns.' },
+    encoding: ENCODING,
+    nullFormat: NULL_FORMAT,
+    compress: {
+      title: 'Compression',
+      description: 'How the files are compressed.',
+      type: 'string',
+      enum: ['none', 'gzip'],
+      default: 'none',
+      examples: ['gzip'],
+      'x-values': { GZIP: 'gzip', gz: 'gzip', NONE: 'none', '': 'none' },
+    },
+    column: {
+      title: 'Columns',
+      description: 'Names of the columns to write, in this order; ["*"] writes all that come.',
+      type: 'array',
+      default: ['*'],
+      examples: [['id', 'name']],
+      items: {
+        anyOf: [
+          { type: 'string', minLength: 1 },
+          {
+            type: 'object',
+            additionalProperties: false,
+            required: ['name'],
+            properties: { name: { type: 'string', minLength: 1 }, type: { type: 'string' } },
+          },
+        ],
+      },
+    },
+    writeMode: {
+      title: 'Write mode',
+      description: 'What happens to files that are there: append leaves them and adds files.',
+      type: 'string',
+      enum: ['append', 'overwrite', 'nonConflict'],
+      default: 'append',
+      examples: ['append'],
+      'x-aliases': ['mode'],
+      'x-values': { APPEND: 'append', OVERWRITE: 'overwrite', nonconflict: 'nonConflict', NONCONFLICT: 'nonConflict' },
+    },
+    maxFileSize: {
+      title: 'Largest file',
+      description: 'A file that has grown to this many bytes is closed and a new one begun.',
+      type: 'integer',
+      minimum: 1,
+      default: 1073741824,
+      examples: [268435456],
+      'x-unit': 'bytes',
+      'x-state': 'tuning',
+    },
+    fileNamePrefix: {
+      title: 'Name prefix',
+      description: 'Begins the name of every file.',
+      type: 'string',
+      pattern: '^[^./_][^/]*$|^$',
+      default: 'part-',
+      examples: ['orders-'],
+    },
+    fileNameSuffix: {
+      title: 'Name suffix',
+      description: 'Ends the name of every file; by default it follows from fileType and compress (.csv, .jsonl.gz …).',
+      type: 'string',
+      pattern: '^[^/]*$',
+      examples: ['.csv'],
+    },
+  },
+} as const;

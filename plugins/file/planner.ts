@@ -1,0 +1,133 @@
+import { dirname, basename, join } from 'node:path';
+import { SyncError, type JsonObject, type JsonValue, type Split, type SplitPlanner } from 'syncx/plugin-api';
+import { STDIN, type FileSpec } from './file-list.js';
+
+/** What a checkpoint keeps of the planner: the files not yet handed out, folder by folder, and what `*` means. */
+interface SavedPlan {
+  readonly format: 1;
+  readonly columns: readonly string[] | null;
+  readonly folders: readonly (readonly [string, readonly (readonly [string, number, number, number])[]])[];
+}
+
+function encode(files: readonly FileSpec[], columns: readonly string[] | null): JsonValue {
+  const folders: [string, [string, number, number, number][]][] = [];
+  let open: [string, [string, number, number, number][]] | undefined;
+  for (const f of files) {
+    const folder = dirname(f.path);
+    if (open?.[0] !== folder) folders.push((open = [folder, []]));
+    open[1].push([basename(f.path), f.size, f.mtimeMs, f.ino]);
+  }
+  return { format: 1, columns, folders };
+}
+
+/** @throws SyncError STATE_CORRUPT */
+export function decodePlan(saved: JsonValue): {
+  readonly files: readonly FileSpec[];
+  readonly columns: readonly string[] | null;
+} {
+  const plan = saved as unknown as SavedPlan | null;
+  if (typeof plan !== 'object' || (plan?.format as unknown) !== 1) {
+    throw new SyncError('STATE_CORRUPT', "the file reader's saved plan is not of format 1", {
+      hint: 'It was written by another version; go on with that version.',
+    });
+  }
+  const files = plan?.folders.flatMap(([folder, names]) =>
+    names.map(([name, size, mtimeMs, ino]): FileSpec => ({
+      path: folder === '' ? name : join(folder, name),
+      size,
+      mtimeMs,
+      ino,
+    })),
+  );
+  return { files: files ?? [], columns: plan?.columns ?? null };
+}
+
+export function splitOf(spec: FileSpec): Split {
+  return { id: `file:${spec.path}`, bounded: true, spec: { ...spec }, weight: spec.size };
+}
+
+/** @throws SyncError STATE_CORRUPT */
+export function specOfSplit(split: Split): FileSpec {
+  const { path, size, mtimeMs, ino } = split.spec as JsonObject;
+  if (typeof path !== 'string' || typeof size !== 'number' || typeof mtimeMs !== 'number' || typeof ino !== 'number') {
+    throw new SyncError('STATE_CORRUPT', `split ${split.id} is not a file's`);
+  }
+  return { path, size, mtimeMs, ino };
+}
+
+export const STDIN_SPLIT: Split = { id: 'stdin', bounded: true, spec: { path: STDIN }, weight: null };
+
+/** Up to so many files left, the plan is written into each checkpoint again, so that each stands for itself. */
+const SMALL_PLAN = 1000;
+
+/** One split a file, in the order of their paths. */
+export class FilePlanner implements SplitPlanner {
+  readonly #files: readonly FileSpec[];
+  readonly #columns: readonly string[] | null;
+  #next = 0;
+  #savedNext = -1;
+  #savedEpoch = 0;
+
+  constructor(files: readonly FileSpec[], columns: readonly string[] | null) {
+    this.#files = files;
+    this.#columns = columns;
+  }
+
+  next(): Promise<Split | 'end'> {
+    const spec = this.#files[this.#next];
+    if (spec === undefined) return Promise.resolve('end');
+    this.#next++;
+    return Promise.resolve(splitOf(spec));
+  }
+
+  finished(): void {
+    // A file that was read tells nothing about others.
+  }
+
+  committed(): void {
+    // No split waits for another.
+  }
+
+  reopen(): void {
+    // The engine assigns it again itself.
+  }
+
+  snapshot(epoch: number): JsonValue | { readonly unchangedSince: number } {
+    if (this.#savedNext === this.#next && this.#files.length - this.#next > SMALL_PLAN)
+      return { unchangedSince: this.#savedEpoch };
+    this.#savedNext = this.#next;
+    this.#savedEpoch = epoch;
+    return encode(this.#files.slice(this.#next), this.#columns);
+  }
+}
+
+/** Standard input: one split, which only this process can read. */
+export class StdinPlanner implements SplitPlanner {
+  #left: boolean;
+
+  constructor(saved: JsonValue | null) {
+    this.#left = saved === null || (saved as { readonly left?: boolean }).left === true;
+  }
+
+  next(): Promise<Split | 'end'> {
+    const left = this.#left;
+    this.#left = false;
+    return Promise.resolve(left ? STDIN_SPLIT : 'end');
+  }
+
+  finished(): void {
+    // Nothing depends on it.
+  }
+
+  committed(): void {
+    // Nothing depends on it.
+  }
+
+  reopen(): void {
+    // It cannot be read again; the lane says so.
+  }
+
+  snapshot(): JsonValue {
+    return { format: 1, left: this.#left };
+  }
+}

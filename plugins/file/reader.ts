@@ -1,0 +1,139 @@
+import {
+  defineReader,
+  parseType,
+  type Finding,
+  type JsonValue,
+  type OptionsOf,
+  type Position,
+  type Reader,
+} from 'syncx/plugin-api';
+import {
+  columnSpecs,
+  delimitedFormat,
+  isCellOf,
+  isDatePattern,
+  jsonLinesFormat,
+  type FileFormat,
+} from 'syncx/plugin-kit';
+import { checkFormat, csvDialect, textDialect } from './format-options.js';
+import { FileLaneReader } from './lane-reader.js';
+import { STDIN, listFiles, pathList, type FileSpec } from './file-list.js';
+import { READER_OPTIONS } from './options.js';
+import { FilePlanner, StdinPlanner, decodePlan } from './planner.js';
+import { openSource, pointOf, readHead, type ReadingOptions } from './split-reading.js';
+
+type Options = OptionsOf<typeof READER_OPTIONS>;
+
+function formatOf(o: Options): FileFormat {
+  const columns = columnSpecs(o.column);
+  if (o.fileType === 'json') return jsonLinesFormat(columns);
+  const dialect = o.fileType === 'csv' ? csvDialect(o) : textDialect(o);
+  return delimitedFormat({ dialect, header: o.isFirstLineHeader, columns });
+}
+
+function checkColumns(o: Options): readonly Finding[] {
+  const findings: Finding[] = [];
+  const names = new Set<string>();
+  const say = (path: string, message: string, hint: string): void => void findings.push({ path, message, hint });
+  o.column.forEach((c, i) => {
+    const at = `column[${String(i)}]`;
+    const name = typeof c === 'string' ? c : c.name;
+    if (name === '*' && o.column.length > 1) say(at, '`*` stands beside other columns', 'Name all columns, or none.');
+    if (name !== undefined && names.has(name))
+      say(at, `the column \`${name}\` stands here twice`, 'Give each its own name.');
+    if (name !== undefined) names.add(name);
+    if (typeof c === 'string') return;
+    const type = parseType(c.type ?? 'string');
+    if (c.name === undefined && c.index === undefined)
+      say(at, 'the column has neither name nor index', 'Give it a name.');
+    if (type === null)
+      say(`${at}.type`, `\`${String(c.type)}\` is no type`, 'Use string, bigint, decimal(p,s), date …');
+    if (type !== null && c.value !== undefined && c.value !== null && !isCellOf(type, String(c.value))) {
+      say(`${at}.value`, `\`${String(c.value)}\` is not a valid ${String(c.type)}`, 'Write it in its plain form.');
+    }
+    if (c.format === undefined) return;
+    const dated = type !== null && ['date', 'time', 'datetime', 'timestamp', 'year'].includes(type.is);
+    if (!dated) say(`${at}.format`, 'a format is for date and time types', 'Give the column such a type.');
+    else if (!isDatePattern(c.format)) {
+      say(`${at}.format`, `\`${c.format}\` is no date pattern`, 'Use yyyy MM dd HH mm ss S and plain characters.');
+    }
+  });
+  return findings;
+}
+
+function check(o: Options): readonly Finding[] {
+  const findings = [...checkFormat(o), ...checkColumns(o)];
+  const paths = pathList(o.path);
+  if (paths.length === 0) findings.push({ path: 'path', message: 'no path is given' });
+  if (paths.includes(STDIN) && paths.length > 1) {
+    findings.push({ path: 'path', message: '- (standard input) cannot be read together with files' });
+  }
+  return findings;
+}
+
+/** The columns that `*` means in all files: those of the first file that holds a record. */
+async function agreedColumns(reading: ReadingOptions, files: readonly FileSpec[]): Promise<readonly string[] | null> {
+  for (const spec of files) {
+    if (spec.size === 0) continue;
+    const source = await openSource(reading, spec);
+    try {
+      const begun = await readHead(reading.format, source, spec.path);
+      const columns = begun === null ? null : reading.format.starColumns(begun.head);
+      if (columns !== null) return columns;
+    } finally {
+      await source.close();
+    }
+  }
+  return null;
+}
+
+function compare(a: Position, b: Position): -1 | 0 | 1 {
+  const x = pointOf(a)?.offset ?? 0;
+  const y = pointOf(b)?.offset ?? 0;
+  return x < y ? -1 : x > y ? 1 : 0;
+}
+
+function createReader(o: Options): Reader {
+  const reading: ReadingOptions = { format: formatOf(o), compress: o.compress };
+  const star = columnSpecs(o.column) === null && o.fileType !== 'json';
+  const paths = pathList(o.path);
+  const live = paths.includes(STDIN);
+  let columns: readonly string[] | null = null;
+  return {
+    positions: {
+      format: 1,
+      compare,
+      show: (p) => `byte ${String(pointOf(p)?.offset)}, line ${String(pointOf(p)?.line)}`,
+    },
+    replayable: !live,
+    planner: async (saved) => {
+      if (live) return new StdinPlanner(saved);
+      if (saved !== null) {
+        const plan = decodePlan(saved);
+        columns = plan.columns;
+        return new FilePlanner(plan.files, columns);
+      }
+      const filter = o.filterRegex === undefined ? null : new RegExp(`^(?:${o.filterRegex})$`, 'u');
+      const files = await listFiles(paths, filter);
+      // One file alone speaks for itself, which saves opening it twice.
+      if (star && files.length > 1) columns = await agreedColumns(reading, files);
+      return new FilePlanner(files, columns);
+    },
+    shared: () => ({ columns }),
+    openLane: (lane, shared: JsonValue) =>
+      Promise.resolve(
+        new FileLaneReader(reading, lane, (shared as { readonly columns: readonly string[] | null }).columns),
+      ),
+  };
+}
+
+export const reader = defineReader({
+  name: 'file',
+  aliases: ['filereader', 'txtfile', 'txtfilereader', 'localfilereader'],
+  summary: 'Reads local files (csv, JSON lines, text; plain or gzip) or standard input.',
+  options: READER_OPTIONS,
+  boundedness: () => 'bounded',
+  check,
+  columns: (o) => columnSpecs(o.column)?.map((c, i) => c.name ?? `f${String(c.index ?? i)}`) ?? null,
+  create: (o) => Promise.resolve(createReader(o)),
+});

@@ -1,0 +1,135 @@
+import { SyncError, type BatchTarget, type JsonObject, type Position } from 'syncx/plugin-api';
+import type { FileFormat, FileHead, RecordDecoder, RecordPoint } from 'syncx/plugin-kit';
+import { openPlanned, PlainSource, type ByteSource } from './byte-source.js';
+import { STDIN, type FileSpec } from './file-list.js';
+import { GzipSource, StreamSource, gzipFile } from './stream-sources.js';
+
+export interface ReadingOptions {
+  readonly format: FileFormat;
+  readonly compress: 'auto' | 'none' | 'gzip';
+}
+
+export const isGzip = (o: ReadingOptions, path: string): boolean =>
+  o.compress === 'gzip' || (o.compress === 'auto' && /\.gz$/i.test(path));
+
+function goneInput(): SyncError {
+  return new SyncError('SOURCE_CHANGED', 'standard input was read in part already and cannot be read again', {
+    place: 'standard input',
+    hint: 'Give the job all of its input anew and run it with --fresh, or read from files.',
+  });
+}
+
+export async function openSource(o: ReadingOptions, spec: FileSpec): Promise<ByteSource> {
+  if (spec.path === STDIN) {
+    // After a lost epoch or in a later process, what was read before is gone.
+    if (process.stdin.readableDidRead) throw goneInput();
+    const nothing = (): Promise<void> => Promise.resolve();
+    if (o.compress === 'gzip') return new GzipSource('standard input', process.stdin, nothing, nothing);
+    return new StreamSource(process.stdin);
+  }
+  const file = await openPlanned(spec);
+  return isGzip(o, spec.path) ? gzipFile(spec, file) : new PlainSource(spec, file);
+}
+
+/** The head of a file, and the bytes that had to be read for it. Null: the file is empty. */
+export async function readHead(
+  format: FileFormat,
+  source: ByteSource,
+  place: string,
+): Promise<{ readonly head: FileHead; readonly bytes: Buffer; readonly ended: boolean } | null> {
+  let bytes = Buffer.alloc(0);
+  for (let ended = false; !ended;) {
+    const chunk = await source.read();
+    ended = chunk === null;
+    if (chunk !== null) bytes = Buffer.concat([bytes, chunk]);
+    if (ended && bytes.length === 0) return null;
+    const head = format.head(bytes, ended, place);
+    if (head !== null) return { head, bytes, ended };
+  }
+  return null;
+}
+
+/** @throws SyncError STATE_CORRUPT where it is no position of this reader. */
+export function pointOf(p: Position | null): RecordPoint | null {
+  if (p === null) return null;
+  const { offset, line } = (typeof p === 'object' ? p : {}) as JsonObject;
+  if (typeof offset === 'number' && typeof line === 'number') return { offset, line };
+  throw new SyncError('STATE_CORRUPT', `a saved position is none of the file reader: ${JSON.stringify(p)}`, {
+    hint: 'It was written by another version; go on with that version.',
+  });
+}
+
+/** A file on its way through its decoder. `fill` gives the decoder its next bytes. */
+export class SplitReading {
+  readonly decoder: RecordDecoder;
+  readonly #source: ByteSource;
+  #ended = false;
+
+  private constructor(source: ByteSource, decoder: RecordDecoder) {
+    this.#source = source;
+    this.decoder = decoder;
+  }
+
+  /** Null: the file is empty. */
+  static async open(
+    o: ReadingOptions,
+    spec: FileSpec,
+    from: RecordPoint | null,
+    target: BatchTarget,
+    columns: readonly string[] | null,
+  ): Promise<SplitReading | null> {
+    if (spec.path === STDIN && from !== null) throw goneInput();
+    const source = await openSource(o, spec);
+    try {
+      const place = spec.path === STDIN ? 'standard input' : spec.path;
+      const begun = await readHead(o.format, source, place);
+      if (begun === null) {
+        await source.close();
+        return null;
+      }
+      const reading = new SplitReading(source, o.format.decoder(begun.head, { place, from, target, columns }));
+      await reading.#goTo((from ?? begun.head.body).offset, begun.bytes, begun.ended);
+      return reading;
+    } catch (e) {
+      await source.close();
+      throw e;
+    }
+  }
+
+  get consumed(): number {
+    return this.#source.consumed;
+  }
+
+  async #goTo(offset: number, bytes: Buffer, ended: boolean): Promise<void> {
+    let at = bytes.length;
+    if (offset <= at) {
+      this.#push(bytes.subarray(offset), ended);
+      return;
+    }
+    if (this.#source.seek) {
+      await this.#source.seek(offset);
+      return;
+    }
+    while (at < offset) {
+      const chunk = await this.#source.read();
+      if (chunk === null) return this.#push(Buffer.alloc(0), true);
+      at += chunk.length;
+      if (at > offset) this.#push(chunk.subarray(chunk.length - (at - offset)), false);
+    }
+  }
+
+  #push(chunk: Uint8Array, last: boolean): void {
+    this.#ended = last;
+    this.decoder.push(chunk, last);
+  }
+
+  async fill(): Promise<void> {
+    if (this.#ended) return;
+    const chunk = await this.#source.read();
+    this.#push(chunk ?? Buffer.alloc(0), chunk === null);
+  }
+
+  close(): Promise<void> {
+    return this.#source.close();
+  }
+}

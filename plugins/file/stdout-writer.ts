@@ -1,0 +1,85 @@
+import {
+  SyncError,
+  toSyncError,
+  type LaneWriter,
+  type Prepared,
+  type RejectedRow,
+  type RowBatch,
+  type WriteResult,
+} from 'syncx/plugin-api';
+import { ByteBuffer } from 'syncx/plugin-kit';
+import { projectionOf, sameColumns } from './columns.js';
+import type { WritingOptions } from './lane-writer.js';
+import { BUFFER_BYTES } from './part-file.js';
+
+const NOTHING: WriteResult = { rejected: null, bytes: 0 };
+
+/** Writes to standard output as rows come. What was written cannot be taken back: at least once. */
+export class StdoutLaneWriter implements LaneWriter {
+  readonly #options: WritingOptions;
+  readonly #buffer = new ByteBuffer(BUFFER_BYTES >> 3);
+  #names: readonly string[] | null = null;
+
+  constructor(options: WritingOptions) {
+    this.#options = options;
+  }
+
+  async write(batch: RowBatch): Promise<WriteResult> {
+    const rejected: RejectedRow[] = [];
+    let bytes = 0;
+    for (const section of batch.sections) {
+      const projection = projectionOf(section.schema, this.#options.columns);
+      const names = projection.map((i) => section.schema.columns[i]?.name ?? '');
+      const encoder = this.#options.format.encoder(section.schema, projection);
+      if (this.#names === null && encoder.header !== null) this.#buffer.append(encoder.header);
+      this.#names ??= names;
+      if (!this.#options.format.selfDescribing && !sameColumns(this.#names, names)) {
+        throw new SyncError(
+          'COLUMN_MISMATCH',
+          `rows with the columns ${names.join(', ')} follow rows with ${this.#names.join(', ')}`,
+        );
+      }
+      for (let row = 0; row < section.rows;) {
+        row = encoder.encode(batch, section, row, this.#buffer, (r) => void rejected.push(r));
+        bytes += this.#buffer.length;
+        await this.#flush();
+      }
+    }
+    return { rejected: rejected.length > 0 ? rejected : null, bytes };
+  }
+
+  #flush(): Promise<void> {
+    const bytes = Buffer.from(this.#buffer.data.subarray(0, this.#buffer.length));
+    this.#buffer.clear();
+    if (bytes.length === 0) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      // The error event of stdout has a listener of its own in the process; the callback tells this writer.
+      process.stdout.write(bytes, (e) => {
+        if (!e) resolve();
+        else
+          reject(
+            new SyncError('SINK_IO', `cannot write to standard output: ${toSyncError(e).message}`, {
+              cause: e,
+              retry: 'never',
+            }),
+          );
+      });
+    });
+  }
+
+  prepare(): Promise<Prepared> {
+    return Promise.resolve({ ...NOTHING, committables: [], state: null });
+  }
+
+  commit(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  abort(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve();
+  }
+}

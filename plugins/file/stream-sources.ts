@@ -1,0 +1,107 @@
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { createGunzip, type Gunzip } from 'node:zlib';
+import type { FileHandle } from 'node:fs/promises';
+import { SyncError, isSyncError } from 'syncx/plugin-api';
+import { CHUNK_BYTES, checkUnchanged, sourceError, type ByteSource } from './byte-source.js';
+import type { FileSpec } from './file-list.js';
+
+/** Decompresses while it reads. zlib goes on over concatenated members; what is cut or no gzip is loud. */
+export class GzipSource implements ByteSource {
+  readonly seek = null;
+  readonly #place: string;
+  readonly #gunzip: Gunzip;
+  readonly #input: Readable;
+  readonly #chunks: AsyncIterator<Buffer>;
+  readonly #atEnd: (consumed: number) => Promise<void>;
+  readonly #closeFile: () => Promise<void>;
+
+  constructor(
+    place: string,
+    input: Readable,
+    atEnd: (consumed: number) => Promise<void>,
+    closeFile: () => Promise<void>,
+  ) {
+    this.#place = place;
+    this.#atEnd = atEnd;
+    this.#closeFile = closeFile;
+    this.#input = input;
+    this.#gunzip = createGunzip({ chunkSize: CHUNK_BYTES >> 2 });
+    input.on('error', (e) => this.#gunzip.destroy(sourceError(e, place)));
+    this.#gunzip.on('error', () => input.destroy());
+    this.#chunks = input.pipe(this.#gunzip)[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  }
+
+  get consumed(): number {
+    return this.#gunzip.bytesWritten;
+  }
+
+  async read(): Promise<Uint8Array | null> {
+    try {
+      const r = await this.#chunks.next();
+      if (r.done !== true) return r.value;
+    } catch (e) {
+      if (isSyncError(e)) throw e;
+      throw new SyncError('SOURCE_FORMAT', `${this.#place} is no whole gzip file: ${String((e as Error).message)}`, {
+        place: `${this.#place}, behind compressed byte ${String(this.#gunzip.bytesWritten)}`,
+        cause: e,
+        hint: 'The file may have been copied in part. Get it again, or set compress to none if it is not compressed.',
+      });
+    }
+    await this.#atEnd(this.#gunzip.bytesWritten);
+    return null;
+  }
+
+  async close(): Promise<void> {
+    this.#input.destroy();
+    this.#gunzip.destroy();
+    await this.#closeFile();
+  }
+}
+
+export function gzipFile(spec: FileSpec, file: FileHandle): GzipSource {
+  const input = createReadStream(spec.path, { fd: file, autoClose: false, start: 0, highWaterMark: CHUNK_BYTES >> 2 });
+  const atEnd = async (consumed: number): Promise<void> => {
+    await checkUnchanged(file, spec);
+    if (consumed === spec.size) return;
+    // zlib takes zero bytes behind a member for padding and stops there in silence, whatever follows them.
+    throw new SyncError('SOURCE_FORMAT', `${spec.path} goes on with something else behind its gzip data`, {
+      place: `${spec.path}, behind compressed byte ${String(consumed)}`,
+      hint: 'Cut the file there, if what follows is not wanted.',
+    });
+  };
+  return new GzipSource(spec.path, input, atEnd, () => file.close());
+}
+
+/** Standard input, or any other stream that only this process can read. */
+export class StreamSource implements ByteSource {
+  readonly seek = null;
+  readonly #stream: Readable;
+  readonly #chunks: AsyncIterator<Buffer>;
+  #consumed = 0;
+
+  constructor(stream: Readable) {
+    this.#stream = stream;
+    this.#chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  }
+
+  get consumed(): number {
+    return this.#consumed;
+  }
+
+  async read(): Promise<Uint8Array | null> {
+    try {
+      const r = await this.#chunks.next();
+      if (r.done === true) return null;
+      this.#consumed += r.value.length;
+      return r.value;
+    } catch (e) {
+      throw sourceError(e, 'standard input');
+    }
+  }
+
+  close(): Promise<void> {
+    this.#stream.destroy();
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,113 @@
+import {
+  defineWriter,
+  RowView,
+  SyncError,
+  toSyncError,
+  type LaneWriter,
+  type Prepared,
+  type RowBatch,
+  type Writer,
+  type WriteResult,
+} from 'syncx/plugin-api';
+import { WRITER_OPTIONS, type WriterOptions } from './options.js';
+import { jsonRow, textRow, OP_WORDS } from './print.js';
+
+const NOTHING: Prepared = { rejected: null, bytes: 0, committables: [], state: null };
+
+/** Characters that are gathered before stdout gets them. */
+const CHUNK = 1 << 16;
+
+class StreamLaneWriter implements LaneWriter {
+  readonly #options: WriterOptions;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  async write(batch: RowBatch, signal: AbortSignal): Promise<WriteResult> {
+    if (!this.#options.print) return { rejected: null, bytes: batch.data.length };
+    let out = '';
+    let bytes = 0;
+    for (const section of batch.sections) {
+      const view = new RowView(batch, section);
+      for (let r = 0; r < section.rows; r++) {
+        view.at(r);
+        const op = batch.ops ? OP_WORDS[batch.ops[section.firstRow + r] ?? 0] : undefined;
+        out += this.#options.format === 'json' ? jsonRow(view, op) : textRow(view, op, this.#options.fieldDelimiter);
+        if (out.length >= CHUNK) {
+          signal.throwIfAborted();
+          bytes += await print(out);
+          out = '';
+        }
+      }
+    }
+    if (out !== '') bytes += await print(out);
+    return { rejected: null, bytes };
+  }
+
+  prepare(): Promise<Prepared> {
+    return Promise.resolve(NOTHING);
+  }
+
+  commit(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  abort(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** @returns the bytes, once stdout has taken them. */
+function print(text: string): Promise<number> {
+  const data = Buffer.from(text);
+  return new Promise((resolve, reject) => {
+    process.stdout.write(data, (e) => {
+      if (!e) resolve(data.length);
+      else if ((e as NodeJS.ErrnoException).code === 'EPIPE') {
+        reject(
+          new SyncError('SINK_IO', 'EPIPE: nobody reads stdout any more', {
+            cause: e,
+            retry: 'never',
+            place: 'stdout',
+          }),
+        );
+      } else reject(toSyncError(e, 'SINK_IO'));
+    });
+  });
+}
+
+class StreamWriter implements Writer {
+  // What is printed cannot be taken back: a restart prints the rows after the last checkpoint again.
+  readonly delivery = 'at-least-once';
+  readonly #options: WriterOptions;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  begin(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  openLane(): Promise<LaneWriter> {
+    return Promise.resolve(new StreamLaneWriter(this.#options));
+  }
+
+  complete(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+export const writer = defineWriter({
+  name: 'stream',
+  aliases: [],
+  summary: 'Prints rows to stdout, or drops them.',
+  options: WRITER_OPTIONS,
+  columns: () => null,
+  create: (o) => Promise.resolve(new StreamWriter(o)),
+});

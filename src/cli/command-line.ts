@@ -1,0 +1,98 @@
+/** The commands and their options. What a command does is imported only when it is the one that runs. */
+import { createRequire } from 'node:module';
+import yargs, { type Argv } from 'yargs';
+import { SyncError, exitCodeOf, toSyncError } from '../plugin-api/index.js';
+import { COMMANDS, type Action, type Choose, type CommandSpec } from './commands.js';
+import { printNote, renderError } from './output.js';
+
+const EXIT_CODES =
+  'Exit codes: 0 done, 1 failed, 2 bad job or usage, 3 too many dirty rows, 4 state locked, unknown or not fitting, ' +
+  '130/143 stopped by a signal after a clean checkpoint.';
+
+/** @returns the exit code. */
+export async function runCommandLine(args: readonly string[]): Promise<number> {
+  // Filled by the handlers of yargs, which only choose: for an asynchronous handler, or one that fails, yargs would take
+  // a command's own failure for a wrong usage.
+  const chosen: Action[] = [];
+  const choose: Choose = (action) => {
+    chosen.push(action);
+  };
+  try {
+    const found = findCommand(args);
+    (found ? oneCommand(found.command, found.rest, choose) : allCommands(args)).parseSync();
+    return (await chosen[0]?.()) ?? 0;
+  } catch (e) {
+    const error = toSyncError(e);
+    printNote(renderError(error));
+    return exitCodeOf(error);
+  }
+}
+
+/** The command that the first words name, and what is left of the words. */
+function findCommand(args: readonly string[]): { command: CommandSpec; rest: readonly string[] } | null {
+  for (const command of COMMANDS) {
+    const words = command.name.split(' ');
+    if (words.every((w, i) => args[i] === w)) return { command, rest: args.slice(words.length) };
+  }
+  return null;
+}
+
+/**
+ * A parser of one command, as yargs' default command: for a named one yargs lays out the help text before it calls the
+ * handler, which costs 5 ms of every start.
+ */
+function oneCommand(c: CommandSpec, args: readonly string[], choose: Choose): Argv {
+  const y = base(args).scriptName(`sync ${c.name}`);
+  return c.register(y, `$0${c.positional === '' ? '' : ` ${c.positional}`}`, choose);
+}
+
+/** No command, or none that there is: for the help text and for the hint at the nearest one. */
+function allCommands(args: readonly string[]): Argv {
+  const [first] = args;
+  const group = COMMANDS.filter((c) => c.name.startsWith(`${first ?? ''} `));
+  const inGroup = first !== undefined && group.length > 0;
+  const y = base(inGroup ? args.slice(1) : args).scriptName(inGroup ? `sync ${first}` : 'sync');
+  for (const c of inGroup ? group : COMMANDS) {
+    const name = inGroup ? c.name.slice(first.length + 1) : c.name;
+    // Words after the first are positionals to yargs; they are never parsed here, only shown.
+    y.command(`${name} ${c.positional}`.trim(), c.describe, {}, () => {
+      throw new SyncError('USAGE', 'a command is missing', { hint: 'see sync --help' });
+    });
+  }
+  const names = group.map((c) => c.name.slice(c.name.indexOf(' ') + 1)).join(', ');
+  return y
+    .usage(
+      `$0 <command>\n\n${inGroup ? 'Look at, decide and drop saved state.' : 'Copies data from a reader to a writer, as a job file says.'}`,
+    )
+    .demandCommand(1, inGroup ? `say what to do with the ${first}: ${names}` : 'a command is missing')
+    .recommendCommands()
+    .epilogue(EXIT_CODES);
+}
+
+function base(args: readonly string[]): Argv {
+  return yargs(args)
+    .locale('en') // else yargs looks for a language file by LANG; messages must be the same everywhere
+    .version(versionFor(args))
+    .strict()
+    .help()
+    .alias('help', 'h')
+    .wrap(100)
+    .updateStrings({
+      'Not enough non-option arguments: got %s, need at least %s': {
+        one: 'an argument is missing: got %s, need at least %s',
+        other: 'arguments are missing: got %s, need at least %s',
+      } as unknown as string,
+    })
+    .exitProcess(false)
+    .fail((message: string | null, error: unknown) => {
+      if (error !== undefined && error !== null) throw toSyncError(error);
+      throw new SyncError('USAGE', message ?? 'wrong usage', { hint: 'see sync --help' });
+    });
+}
+
+/** Read only when asked for: it costs a file. */
+function versionFor(args: readonly string[]): string {
+  if (!args.includes('--version')) return '';
+  const { version } = createRequire(import.meta.url)('syncx/package.json') as { readonly version: string };
+  return version;
+}

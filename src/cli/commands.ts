@@ -1,0 +1,122 @@
+/** The table of commands: names, arguments, options, and where the code is. */
+import type { Argv } from 'yargs';
+
+/** What a command does, to its exit code. */
+export type Action = () => Promise<number>;
+export type Choose = (action: Action) => void;
+
+export interface CommandSpec {
+  /** One or two words. */
+  readonly name: string;
+  /** `<job>` or nothing. */
+  readonly positional: string;
+  readonly describe: string;
+  /** Adds the command to a parser under a yargs command text. */
+  register(y: Argv, command: string, choose: Choose): Argv;
+}
+
+function command<T>(
+  name: string,
+  positional: string,
+  describe: string,
+  options: (y: Argv) => Argv<T>,
+  run: (args: Awaited<ReturnType<Argv<T>['parseAsync']>>) => Promise<number>,
+): CommandSpec {
+  return {
+    name,
+    positional,
+    describe,
+    register: (y, text, choose) =>
+      y.command(text, describe, options, (args) => {
+        choose(() => run(args as Awaited<ReturnType<Argv<T>['parseAsync']>>));
+      }),
+  };
+}
+
+const jobArgument = <T>(y: Argv<T>) =>
+  y.positional('job', { type: 'string', demandOption: true, describe: 'Path of the job file.' });
+
+const outputOption = <T>(y: Argv<T>) =>
+  y.option('output', {
+    choices: ['text', 'json'] as const,
+    default: 'text' as const,
+    describe: 'Form of the result; json: one object as the last line of stdout.',
+  });
+
+const stateOptions = <T>(y: Argv<T>) =>
+  y
+    .option('job-id', { type: 'string', describe: 'Name of the job; default: the path of its file.' })
+    .option('state-dir', {
+      type: 'string',
+      describe: 'Folder of saved state; also SYNC_STATE_DIR, checkpoint.dir, ~/.local/state/syncx.',
+    });
+
+const whichState = (y: Argv) =>
+  outputOption(
+    stateOptions(y.positional('job', { type: 'string', demandOption: true, describe: 'Job file, or a job id.' })),
+  );
+
+export const COMMANDS: readonly CommandSpec[] = [
+  command(
+    'run',
+    '<job>',
+    'Run a job; an interrupted one goes on where it was.',
+    (y) =>
+      outputOption(stateOptions(jobArgument(y)))
+        .option('fresh', { type: 'boolean', default: false, describe: 'Start anew; give up an unfinished run.' })
+        .option('allow-replay', {
+          type: 'boolean',
+          default: false,
+          describe: 'Go on although the target holds later epochs than the state; rows may be doubled.',
+        })
+        .option('take-over', {
+          type: 'boolean',
+          default: false,
+          describe: 'The state folder was moved, and nothing runs from its old place.',
+        })
+        .option('log-level', {
+          choices: ['error', 'warn', 'info', 'debug'] as const,
+          default: 'info' as const,
+          describe: 'Least level of what is logged.',
+        })
+        .option('log-format', {
+          choices: ['json', 'pretty'] as const,
+          describe: 'Form of the log on stderr; default: pretty on a terminal.',
+        }),
+    async (a) => (await import('./commands/run.js')).runCommand(a),
+  ),
+  command(
+    'validate',
+    '<job>',
+    'Check a job file and its options; connects to nothing.',
+    (y) => outputOption(jobArgument(y)),
+    async (a) => (await import('./commands/validate.js')).validateCommand(a),
+  ),
+  command(
+    'state list',
+    '',
+    'All jobs that have state.',
+    (y) => outputOption(stateOptions(y)),
+    async (a) => (await import('./commands/state.js')).listCommand(a),
+  ),
+  command('state show', '<job>', 'The newest checkpoint of a job.', whichState, async (a) =>
+    (await import('./commands/state.js')).showCommand(a),
+  ),
+  command(
+    'state resolve',
+    '<job>',
+    'Say what became of an epoch whose outcome is unknown.',
+    (y) =>
+      whichState(y)
+        .option('as', { choices: ['committed', 'lost'] as const, demandOption: true, describe: 'What became of it.' })
+        .option('lane', { type: 'string', default: 'all', describe: 'Number of the lane, or all.' }),
+    async (a) => (await import('./commands/state.js')).resolveCommand(a),
+  ),
+  command(
+    'state reset',
+    '<job>',
+    'Sweep what the job left at its target, then drop its state.',
+    whichState,
+    async (a) => (await import('./commands/state.js')).resetCommand(a),
+  ),
+];

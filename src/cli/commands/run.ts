@@ -1,0 +1,123 @@
+import type { Job, JobResult } from '../../config/job.js';
+import { problemJson, renderProblem, type Problem } from '../../config/problem.js';
+import type { JobSpec, RunSummary } from '../../core/job/job-spec.js';
+import {
+  exitCodeOf,
+  reportError,
+  toSyncError,
+  type AnyWriterDefinition,
+  type SyncError,
+} from '../../plugin-api/index.js';
+import { Registry } from '../../registry/registry.js';
+import { openJob, stateRootOf } from '../job-file.js';
+import { createLogger, type LogFormat, type LogLevel } from '../logger.js';
+import { onTerminal, printNote, printResult, renderError, type OutputForm } from '../output.js';
+import { followProgress } from '../progress.js';
+import { stopOnSignals } from '../signals.js';
+import { liveStderr, plainStderr } from '../stderr-line.js';
+import { notBegunJson, summaryJson, summaryText } from '../summary.js';
+
+export interface RunArguments {
+  readonly job: string;
+  readonly jobId?: string | undefined;
+  readonly stateDir?: string | undefined;
+  readonly output: OutputForm;
+  readonly fresh: boolean;
+  readonly allowReplay: boolean;
+  readonly takeOver: boolean;
+  readonly logLevel: LogLevel;
+  readonly logFormat?: LogFormat | undefined;
+}
+
+/** @returns the exit code. */
+export async function runCommand(args: RunArguments): Promise<number> {
+  const registry = new Registry(process.env);
+  const stop = stopOnSignals();
+  try {
+    let loaded: JobResult;
+    let stateRoot: string;
+    try {
+      loaded = await openJob(args.job, args.jobId, registry);
+      stateRoot = stateRootOf(args.stateDir, loaded.ok ? loaded.stateDir : null);
+    } catch (e) {
+      return refuse(toSyncError(e), [], args.output);
+    }
+    if (!loaded.ok) return refuse(loaded.error, loaded.problems, args.output);
+    for (const p of loaded.problems) printNote(renderProblem(p));
+    const summary = await runLoaded(loaded.job, stateRoot, stop.signal, registry, args);
+    report(loaded.job, summary, args.output);
+    return summary.exitCode;
+  } finally {
+    stop.dispose();
+  }
+}
+
+async function runLoaded(
+  job: Job,
+  stateRoot: string,
+  stop: AbortSignal,
+  registry: Registry,
+  args: RunArguments,
+): Promise<RunSummary> {
+  // Rows that are printed to the same terminal would tear the live line apart.
+  const rowsOnTerminal = writesToStdout(job) && process.stdout.isTTY;
+  const live = onTerminal() && args.output === 'text' && !rowsOnTerminal;
+  const format = args.logFormat ?? (onTerminal() ? 'pretty' : 'json');
+  const line = live ? await liveStderr() : plainStderr();
+  const { runJob } = await import('../../core/job/run-job.js');
+  const { log, ready } = createLogger(args.logLevel, format, line);
+  let unfollow = (): void => undefined;
+  const spec: JobSpec = job;
+  try {
+    return await runJob(spec, {
+      log,
+      stateRoot,
+      fresh: args.fresh,
+      allowReplay: args.allowReplay,
+      takeOver: args.takeOver,
+      stop,
+      onStart: (progress) => {
+        unfollow = followProgress(progress, live, line, log);
+      },
+      loadWriter: (name) => loadWriter(registry, name),
+      failpoint: process.env['SYNC_FAILPOINT'],
+    });
+  } finally {
+    unfollow();
+    await ready;
+  }
+}
+
+/** The writer of an older run; null where its plugin is no longer installed. */
+export async function loadWriter(registry: Registry, name: string): Promise<AnyWriterDefinition | null> {
+  try {
+    return await registry.writer(name);
+  } catch (e) {
+    if (toSyncError(e).code === 'PLUGIN_UNKNOWN') return null;
+    throw e;
+  }
+}
+
+function report(job: Job, summary: RunSummary, output: OutputForm): void {
+  if (output === 'json') printResult(JSON.stringify(summaryJson(summary)));
+  else if (writesToStdout(job)) printNote(summaryText(summary));
+  else printResult(summaryText(summary));
+  if (summary.error) printNote(renderError({ place: undefined, hint: undefined, ...summary.error }));
+}
+
+/** Rows on stdout must not be mixed with the summary. The contract has no word for this yet, hence the two options. */
+function writesToStdout(job: Job): boolean {
+  const { path, print } = job.writer.options;
+  return path === '-' || print === true;
+}
+
+/** The job does not even begin. */
+function refuse(error: SyncError, problems: readonly Problem[], output: OutputForm): number {
+  const exitCode = exitCodeOf(error);
+  if (problems.length > 1) for (const p of problems) printNote(renderProblem(p));
+  if (output === 'json') {
+    printResult(JSON.stringify(notBegunJson(reportError(error), exitCode, { problems: problems.map(problemJson) })));
+  }
+  printNote(renderError(error));
+  return exitCode;
+}

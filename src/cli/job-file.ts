@@ -1,0 +1,61 @@
+/** From a path on the command line to a job, its id and the folder of its state. */
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { loadJob } from '../config/load-job.js';
+import type { JobResult } from '../config/job.js';
+import { SyncError } from '../plugin-api/index.js';
+import type { Registry } from '../registry/registry.js';
+
+/** @throws SyncError JOB_FILE where it cannot be read. */
+export async function readJobText(path: string): Promise<string> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(path);
+  } catch (e) {
+    const code = (e as NodeJS.ErrnoException).code ?? String(e);
+    const why =
+      code === 'ENOENT'
+        ? 'there is no such job file'
+        : code === 'EISDIR'
+          ? 'is a folder, not a job file'
+          : `cannot be read: ${code}`;
+    throw new SyncError('JOB_FILE', why, { place: path, cause: e, hint: 'Check the path of the job file.' });
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (e) {
+    throw new SyncError('JOB_FILE', 'is not UTF-8 text', {
+      place: path,
+      cause: e,
+      hint: 'Save the job file as UTF-8.',
+    });
+  }
+}
+
+/** The id of a job that is named by its file only: the path, made absolute. Symbolic links stay what they are. */
+export function jobIdOfPath(path: string): string {
+  return resolve(path);
+}
+
+/** @throws SyncError JOB_FILE */
+export async function openJob(path: string, jobId: string | undefined, registry: Registry): Promise<JobResult> {
+  const text = await readJobText(path);
+  return loadJob({ text, name: path, defaultJobId: jobIdOfPath(path), jobId }, registry);
+}
+
+/** Where state lives: flag, then SYNC_STATE_DIR, then the job file, then the user's state folder. Absolute. */
+export function stateRootOf(flag: string | undefined, ofJob: string | null): string {
+  const chosen = [flag, process.env['SYNC_STATE_DIR'], ofJob].find((d) => d !== undefined && d !== null && d !== '');
+  if (chosen !== undefined && chosen !== null) {
+    if (/^[a-z][a-z0-9+.-]*:\/\//i.test(chosen)) {
+      throw new SyncError('USAGE', `the state folder must be a local path, not ${chosen}`, {
+        hint: 'Name a local folder.',
+      });
+    }
+    return resolve(chosen);
+  }
+  const xdg = process.env['XDG_STATE_HOME'];
+  const base = xdg !== undefined && xdg.startsWith('/') ? xdg : join(homedir(), '.local', 'state');
+  return join(base, 'syncx');
+}

@@ -1,0 +1,72 @@
+import type { Progress } from '../core/job/job-spec.js';
+import type { Logger } from '../plugin-api/index.js';
+import type { StderrLine } from './stderr-line.js';
+import { formatBytes, formatCount, formatDuration } from './units.js';
+
+const LIVE_MS = 200;
+const LOG_MS = 10_000;
+
+/** Rates over the last few seconds: those of the whole run hide a stall. */
+export class RateMeter {
+  readonly #windowMs: number;
+  readonly #points: { readonly at: number; readonly rows: number; readonly bytes: number }[] = [];
+
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs;
+  }
+
+  /** `at` in ms. @returns rates per second. */
+  add(at: number, rows: number, bytes: number): { readonly rows: number; readonly bytes: number } {
+    this.#points.push({ at, rows, bytes });
+    while (this.#points.length > 2 && at - (this.#points[1]?.at ?? at) >= this.#windowMs) this.#points.shift();
+    const first = this.#points[0];
+    if (!first || first.at === at) return { rows: 0, bytes: 0 };
+    const seconds = (at - first.at) / 1000;
+    return { rows: Math.max(0, rows - first.rows) / seconds, bytes: Math.max(0, bytes - first.bytes) / seconds };
+  }
+}
+
+/** One line about a running job; `seconds` since its start. */
+export function progressLine(
+  p: Progress,
+  rate: { readonly rows: number; readonly bytes: number },
+  seconds: number,
+): string {
+  const { counters: c, splits } = p;
+  const parts = [
+    p.phase,
+    `${formatCount(c.read)} rows`,
+    `${formatCount(rate.rows)} rows/s`,
+    `${formatBytes(rate.bytes)}/s`,
+    `splits ${String(splits.done)} done, ${String(splits.open)} open`,
+  ];
+  const total = splits.bytes;
+  if (total !== null && total > 0 && c.bytesRead <= total) {
+    parts.push(`${((100 * c.bytesRead) / total).toFixed(0)} % of ${formatBytes(total)}`);
+    if (rate.bytes > 0) parts.push(`ETA ${formatDuration((total - c.bytesRead) / rate.bytes)}`);
+  }
+  if (c.dirty > 0) parts.push(`${formatCount(c.dirty)} dirty`);
+  parts.push(`${String(p.epochs)} epochs`, formatDuration(seconds));
+  return parts.join(' · ');
+}
+
+/** Tells progress until it is stopped: as the live line on a terminal, else as a log line every 10 s. */
+export function followProgress(progress: () => Progress, live: boolean, line: StderrLine, log: Logger): () => void {
+  const began = performance.now();
+  const meter = new RateMeter(live ? 3000 : LOG_MS);
+  meter.add(began, 0, 0);
+  const tell = (): void => {
+    const p = progress();
+    const now = performance.now();
+    const rate = meter.add(now, p.counters.read, p.counters.bytesRead);
+    const text = progressLine(p, rate, (now - began) / 1000);
+    if (live) line.show(text);
+    else log.info({ phase: p.phase, ...p.counters, epochs: p.epochs, rowsPerSecond: Math.round(rate.rows) }, text);
+  };
+  const timer = setInterval(tell, live ? LIVE_MS : LOG_MS);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    line.end();
+  };
+}

@@ -1,0 +1,55 @@
+import type { RunSummary } from '../core/job/job-spec.js';
+import type { ErrorReport, JsonObject } from '../plugin-api/index.js';
+import { formatBytes, formatCount } from './units.js';
+
+/** The object of `--output json`: the keys that scripts rely on first. */
+export function summaryJson(s: RunSummary): JsonObject {
+  const { state, read, written, dirty, filtered, bytesRead, bytesWritten, seconds, epochs, delivery } = s;
+  return {
+    ok: s.exitCode === 0,
+    state,
+    read,
+    written,
+    dirty,
+    filtered,
+    bytesRead,
+    bytesWritten,
+    seconds,
+    epochs,
+    delivery,
+    error: s.error ? errorJson(s.error) : null,
+    exitCode: s.exitCode,
+    jobId: s.jobId,
+    runId: s.runId,
+    resumed: s.resumed,
+    dirtyFiles: s.dirtyFiles,
+  };
+}
+
+/** The same for a job that never began: nothing was read. */
+export function notBegunJson(error: ErrorReport, exitCode: number, extra: JsonObject): JsonObject {
+  const none = { read: 0, written: 0, dirty: 0, filtered: 0, bytesRead: 0, bytesWritten: 0, seconds: 0, epochs: 0 };
+  return { ok: false, state: 'failed', ...none, delivery: null, error: errorJson(error), exitCode, ...extra };
+}
+
+function errorJson(e: ErrorReport): JsonObject {
+  return { ...e };
+}
+
+/** A small aligned table. Counts of rows are those that are committed. */
+export function summaryText(s: RunSummary): string {
+  const perSecond = (n: number): number => (s.seconds > 0 ? n / s.seconds : 0);
+  const rows: readonly (readonly [string, string])[] = [
+    ['state', s.resumed ? `${s.state} (resumed)` : s.state],
+    ['read', `${formatCount(s.read)} rows, ${formatBytes(s.bytesRead)}`],
+    ['written', `${formatCount(s.written)} rows, ${formatBytes(s.bytesWritten)}`],
+    ['dirty', s.dirtyFiles === null ? formatCount(s.dirty) : `${formatCount(s.dirty)}, kept in ${s.dirtyFiles}`],
+    ['filtered', formatCount(s.filtered)],
+    ['time', `${s.seconds.toFixed(3)} s`],
+    ['rate', `${formatCount(perSecond(s.read))} rows/s, ${formatBytes(perSecond(s.bytesRead))}/s`],
+    ['epochs', formatCount(s.epochs)],
+    ['delivery', s.delivery],
+  ];
+  const width = Math.max(...rows.map(([k]) => k.length));
+  return rows.map(([k, v]) => `${k.padEnd(width)}  ${v}`).join('\n');
+}

@@ -1,0 +1,59 @@
+import type { Node } from 'jsonc-parser';
+import { toSyncError, SyncError, type AnyReaderDefinition, type AnyWriterDefinition } from '../plugin-api/index.js';
+import type { PluginUse } from './job.js';
+import type { Problem } from './problem.js';
+import type { SourceText } from './source-text.js';
+
+const WRITER = 'job.content[0].writer.parameter';
+
+/** Columns go from reader to writer by position: the counts must agree where both are known before anything runs. */
+export function checkColumns(
+  reader: PluginUse<AnyReaderDefinition>,
+  writer: PluginUse<AnyWriterDefinition>,
+  source: SourceText,
+  writerNode: Node,
+): readonly Problem[] {
+  const from = columnsOf(reader);
+  const to = columnsOf(writer);
+  if (from === null || to === null) return [];
+  const problem = (level: Problem['level'], message: string, hint: string): Problem => ({
+    code: 'COLUMN_MISMATCH',
+    level,
+    file: source.name,
+    ...source.place(writerNode.offset),
+    path: WRITER,
+    message,
+    hint,
+  });
+  if (from.length !== to.length) {
+    const message = `the reader has ${plural(from.length)}, the writer ${plural(to.length)}`;
+    return [problem('error', message, 'give both sides the same columns; they go by position')];
+  }
+  const moved = from.findIndex((name, i) => name !== to[i]);
+  if (moved >= 0 && sameNames(from, to)) {
+    const pair = `${JSON.stringify(from[moved])} goes into ${JSON.stringify(to[moved])}`;
+    return [
+      problem('warning', `reader and writer name the same columns in another order: ${pair}`, 'columns go by position'),
+    ];
+  }
+  return [];
+}
+
+function columnsOf(use: PluginUse<AnyReaderDefinition> | PluginUse<AnyWriterDefinition>): readonly string[] | null {
+  const d = use.definition;
+  try {
+    return d.columns?.(use.options) ?? null;
+  } catch (e) {
+    throw new SyncError('PLUGIN_BROKEN', `the columns of ${d.kind} ${d.name} threw: ${toSyncError(e).message}`, {
+      cause: e,
+    });
+  }
+}
+
+function plural(n: number): string {
+  return `${String(n)} column${n === 1 ? '' : 's'}`;
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  return JSON.stringify([...a].sort()) === JSON.stringify([...b].sort());
+}

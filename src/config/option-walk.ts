@@ -1,0 +1,224 @@
+import type { Node } from 'jsonc-parser';
+import { formatPath, formatPointer, type PathSegment } from './json-path.js';
+import type { Problem } from './problem.js';
+import {
+  branchFor,
+  branchesOf,
+  extraPropertyOf,
+  propertyOf,
+  typesOf,
+  type JsonType,
+  type SchemaNode,
+} from './schema.js';
+import type { SourceText } from './source-text.js';
+import { suggestion } from './suggest.js';
+
+/** Where a value of the result stands in the file. */
+export interface Spot {
+  readonly node: Node;
+  /** The path with the names that the file uses (an alias stays an alias). */
+  readonly path: readonly PathSegment[];
+  readonly secret: boolean;
+}
+
+const INTEGER = /^[+-]?\d+$/;
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/**
+ * Turns a part of the parsed file into plain values as its schema wants them: aliases become main names, "2" becomes 2
+ * where a number is wanted, modes get their declared spelling, defaults are filled in. What does not fit is left as it
+ * is, for the validator to refuse: nothing is guessed, nothing becomes empty or null.
+ */
+export class OptionWalk {
+  readonly problems: Problem[] = [];
+  /** By JSON pointer of the result below the walk's root. */
+  readonly spots = new Map<string, Spot>();
+  /** Values under `x-plugin`, by pointer: not looked into. */
+  readonly pluginNodes = new Map<string, Node>();
+  readonly #source: SourceText;
+
+  constructor(source: SourceText) {
+    this.#source = source;
+  }
+
+  /** `path` is where `node` stands in the file, for messages. */
+  run(schema: SchemaNode, node: Node, path: readonly PathSegment[]): unknown {
+    return this.#value(schema, node, path, [], false);
+  }
+
+  report(level: Problem['level'], offset: number, path: readonly PathSegment[], message: string, hint: string | null) {
+    this.problems.push({
+      code: 'JOB_INVALID',
+      level,
+      file: this.#source.name,
+      ...this.#source.place(offset),
+      path: formatPath(path),
+      message,
+      hint,
+    });
+  }
+
+  #value(
+    schema: SchemaNode,
+    node: Node,
+    path: readonly PathSegment[],
+    at: readonly PathSegment[],
+    inSecret: boolean,
+  ): unknown {
+    const secret = inSecret || schema['x-secret'] === true;
+    const pointer = formatPointer(at);
+    this.spots.set(pointer, { node, path, secret });
+    if (schema['x-plugin'] === true) {
+      this.pluginNodes.set(pointer, node);
+      return node.type === 'object' ? {} : plainValue(node);
+    }
+    const chosen = branchesOf(schema) ? branchFor(schema, node.type as JsonType) : schema;
+    if (chosen === null) return plainValue(node);
+    switch (node.type) {
+      case 'object':
+        return this.#object(chosen, node, path, at, secret);
+      case 'array':
+        return (node.children ?? []).map((child, i) =>
+          this.#value(chosen.items ?? {}, child, [...path, i], [...at, i], secret),
+        );
+      default:
+        return this.#scalar(chosen, node, path, secret);
+    }
+  }
+
+  #object(
+    schema: SchemaNode,
+    node: Node,
+    path: readonly PathSegment[],
+    at: readonly PathSegment[],
+    secret: boolean,
+  ): Record<string, unknown> {
+    const out: Record<string, unknown> = {};
+    const namedBy = new Map<string, string>();
+    for (const property of node.children ?? []) {
+      const [key, value] = property.children ?? [];
+      if (!key || !value) continue;
+      const name = key.value as string;
+      const here = [...path, name];
+      const main = mainName(schema, name);
+      if (main === null) {
+        const extra = extraPropertyOf(schema, name);
+        if (extra === null) {
+          const known = Object.keys(schema.properties ?? {});
+          this.report('error', key.offset, here, 'unknown option', suggestion(name, known, 'options'));
+        } else define(out, name, this.#value(extra, value, here, [...at, name], secret));
+        continue;
+      }
+      const target = propertyOf(schema, main) ?? {};
+      if (target['x-ignored'] !== undefined) {
+        this.report('warning', key.offset, here, 'has no effect', target['x-ignored']);
+        continue;
+      }
+      const before = namedBy.get(main);
+      if (before !== undefined && before !== name) {
+        const message = `${JSON.stringify(before)} and ${JSON.stringify(name)} are two names of one option`;
+        this.report('error', key.offset, here, message, 'keep one of them');
+        continue;
+      }
+      namedBy.set(main, name);
+      define(out, main, this.#value(target, value, here, [...at, main], secret));
+    }
+    for (const [name, s] of Object.entries(schema.properties ?? {})) {
+      if (s.default !== undefined && !Object.hasOwn(out, name)) out[name] = defaultOf(s);
+    }
+    return out;
+  }
+
+  #scalar(schema: SchemaNode, node: Node, path: readonly PathSegment[], secret: boolean): unknown {
+    const value: unknown = node.value;
+    const literal = this.#source.text.slice(node.offset, node.offset + node.length);
+    const text = typeof value === 'string' ? value : literal;
+    if (typeof value === 'string' && /\$\{[^}]*\}/.test(value) && !secret) {
+      this.report('warning', node.offset, path, 'holds ${…}, which is taken literally', 'parameters are not replaced');
+    }
+    if (value !== null) {
+      const spelled = declaredSpelling(schema, text);
+      if (spelled !== undefined) return spelled;
+    }
+    const types = typesOf(schema);
+    if (types === null) return value;
+    const wants = (t: string): boolean => types.includes(t);
+    const number = wants('integer') || wants('number');
+    if (typeof value === 'string') {
+      if (wants('string')) return value;
+      const trimmed = value.trim();
+      if (number && (wants('number') ? NUMBER : INTEGER).test(trimmed)) {
+        return this.#number(Number(trimmed), wants('number'), node, path, trimmed);
+      }
+      if (wants('boolean') && /^(?:true|false)$/i.test(trimmed)) return trimmed.toLowerCase() === 'true';
+      return value;
+    }
+    if (typeof value === 'number') {
+      if (number) return this.#number(value, wants('number'), node, path, literal);
+      // The literal, not the number: digits that a double cannot hold must survive.
+      return wants('string') ? literal : value;
+    }
+    if (typeof value === 'boolean' && !wants('boolean') && wants('string')) return literal;
+    return value;
+  }
+
+  #number(value: number, fractions: boolean, node: Node, path: readonly PathSegment[], literal: string): number {
+    if (!fractions && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+      const message = `${literal} is too large`;
+      this.report(
+        'error',
+        node.offset,
+        path,
+        message,
+        `the largest whole number is ${String(Number.MAX_SAFE_INTEGER)}`,
+      );
+    }
+    return value;
+  }
+}
+
+/** The default of an option; a default group (`{}`) gets the defaults of its own options. */
+function defaultOf(schema: SchemaNode): unknown {
+  const value: unknown = structuredClone(schema.default);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const out = value as Record<string, unknown>;
+  for (const [name, s] of Object.entries(schema.properties ?? {})) {
+    if (s.default !== undefined && !Object.hasOwn(out, name)) out[name] = defaultOf(s);
+  }
+  return out;
+}
+
+function mainName(schema: SchemaNode, name: string): string | null {
+  if (propertyOf(schema, name) !== null) return name;
+  for (const [main, s] of Object.entries(schema.properties ?? {})) {
+    if (s['x-aliases']?.includes(name) === true) return main;
+  }
+  return null;
+}
+
+/** The value of `x-values` or `enum` that a text spells, whatever its case; undefined: none. */
+function declaredSpelling(schema: SchemaNode, text: string): unknown {
+  const wanted = text.trim().toLowerCase();
+  const values = schema['x-values'];
+  const key = values && Object.keys(values).find((k) => k.toLowerCase() === wanted);
+  if (values && key !== undefined) return values[key];
+  const exact = schema.enum?.find((v) => v === text);
+  return exact ?? schema.enum?.find((v) => typeof v === 'string' && v.toLowerCase() === wanted);
+}
+
+/** A plain assignment to `__proto__` would set the prototype and lose the key. */
+function define(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true, configurable: true });
+  else target[key] = value;
+}
+
+function plainValue(node: Node): unknown {
+  if (node.type === 'array') return (node.children ?? []).map(plainValue);
+  if (node.type !== 'object') return node.value;
+  const out: Record<string, unknown> = {};
+  for (const property of node.children ?? []) {
+    const [key, value] = property.children ?? [];
+    if (key && value) define(out, key.value as string, plainValue(value));
+  }
+  return out;
+}

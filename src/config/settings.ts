@@ -1,0 +1,103 @@
+import type { OptionWalk } from './option-walk.js';
+
+export interface CheckpointSettings {
+  readonly intervalMs: number;
+  readonly minPauseMs: number;
+  readonly timeoutMs: number;
+  readonly tolerableFailed: number;
+  readonly numRetained: number;
+  readonly numRetainedRuns: number;
+  readonly onCancel: 'retain' | 'delete';
+  readonly resume: boolean;
+  readonly resumeMaxAgeMs: number;
+}
+
+/** What core's `JobSettings` is; this zone does not import core, and the command line's compile checks that both agree. */
+export interface JobSettings {
+  readonly channel: number;
+  /** 0: no limit. */
+  readonly bytesPerSecond: number;
+  readonly rowsPerSecond: number;
+  readonly errorLimit: { readonly record: number | null; readonly percentage: number | null };
+  readonly dirtyDir: string | null;
+  readonly checkpoint: CheckpointSettings;
+}
+
+/** `job.setting` as the walk leaves it: each group may be missing, and then has its defaults. */
+export interface RawSetting {
+  readonly jobId?: string;
+  readonly speed?: {
+    readonly channel?: number;
+    readonly readerChannel?: number;
+    readonly writerChannel?: number;
+    readonly bytes: number;
+    readonly record: number;
+  };
+  readonly errorLimit?: { readonly record?: number; readonly percentage?: number };
+  readonly dirty?: { readonly path?: string };
+  readonly checkpoint?: {
+    readonly interval: number;
+    readonly minPause: number;
+    readonly timeout: number;
+    readonly tolerableFailed: number;
+    readonly numRetained: number;
+    readonly numRetainedRuns: number;
+    readonly onCancel: 'retain' | 'delete';
+    readonly resume: boolean;
+    readonly resumeMaxAge: number;
+    readonly dir?: string;
+  };
+}
+
+/** Settings of a valid file. Warns where two of them contradict each other. */
+export function buildSettings(
+  raw: Required<Pick<RawSetting, 'checkpoint'>> & RawSetting,
+  walk: OptionWalk,
+): JobSettings {
+  const c = raw.checkpoint;
+  return {
+    channel: channelOf(raw, walk),
+    bytesPerSecond: raw.speed?.bytes ?? 0,
+    rowsPerSecond: raw.speed?.record ?? 0,
+    errorLimit: errorLimitOf(raw),
+    dirtyDir: raw.dirty?.path ?? null,
+    checkpoint: {
+      intervalMs: c.interval,
+      minPauseMs: c.minPause,
+      timeoutMs: c.timeout,
+      tolerableFailed: c.tolerableFailed,
+      numRetained: c.numRetained,
+      numRetainedRuns: c.numRetainedRuns,
+      onCancel: c.onCancel,
+      resume: c.resume,
+      resumeMaxAgeMs: c.resumeMaxAge,
+    },
+  };
+}
+
+/** Lanes read and write at once, so the two sides cannot differ. */
+function channelOf(raw: RawSetting, walk: OptionWalk): number {
+  const { channel, readerChannel = -1, writerChannel = -1 } = raw.speed ?? {};
+  const sides = [readerChannel, writerChannel].filter((n) => n > 0);
+  const chosen = channel ?? Math.max(1, ...sides);
+  for (const [name, n] of [
+    ['readerChannel', readerChannel],
+    ['writerChannel', writerChannel],
+  ] as const) {
+    const spot = walk.spots.get(`/job/setting/speed/${name}`);
+    if (n === 0 && spot) walk.report('error', spot.node.offset, spot.path, 'is 0; must be -1 or at least 1', null);
+    else if (n > 0 && n !== chosen && spot) {
+      const message = `is ${String(n)}; reader and writer share lanes, and the job runs with ${String(chosen)}`;
+      walk.report('warning', spot.node.offset, spot.path, message, 'set speed.channel');
+    }
+  }
+  return chosen;
+}
+
+/** Without errorLimit, or with an empty one, no dirty row is allowed; -1 and what is left out are not checked. */
+function errorLimitOf(raw: RawSetting): JobSettings['errorLimit'] {
+  const limit = raw.errorLimit;
+  if (limit?.record === undefined && limit?.percentage === undefined) return { record: 0, percentage: null };
+  const record = limit.record === undefined || limit.record < 0 ? null : limit.record;
+  return { record, percentage: limit.percentage ?? null };
+}

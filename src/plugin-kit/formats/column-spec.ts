@@ -1,0 +1,39 @@
+import { parseType, type LogicalType } from '../../plugin-api/index.js';
+
+/** A column as a job asks for it, of any row format. */
+export interface ColumnSpec {
+  readonly name: string | null;
+  /** Position of the field in the record, from 0. */
+  readonly index: number | null;
+  readonly type: LogicalType;
+  /** A constant: the cell of every row. */
+  readonly value: string | null;
+  /** Pattern of dates and times in the source (`dd.MM.yyyy HH:mm`). */
+  readonly format: string | null;
+}
+
+/** An entry of the option `column` of a reader. */
+export type ColumnOption =
+  | string
+  | {
+      readonly name?: string | undefined;
+      readonly index?: number | undefined;
+      readonly type?: string | undefined;
+      readonly value?: string | number | boolean | null | undefined;
+      readonly format?: string | undefined;
+    };
+
+/** Null for `["*"]` and for no entries: all columns. The types must be known (the plugin's `check` sees to that). */
+export function columnSpecs(entries: readonly ColumnOption[]): readonly ColumnSpec[] | null {
+  if (entries.length === 0 || (entries.length === 1 && entries[0] === '*')) return null;
+  return entries.map((e): ColumnSpec => {
+    if (typeof e === 'string') return { name: e, index: null, type: { is: 'string' }, value: null, format: null };
+    return {
+      name: e.name ?? null,
+      index: e.index ?? null,
+      type: parseType(e.type ?? 'string') ?? { is: 'string' },
+      value: e.value === undefined || e.value === null ? null : String(e.value),
+      format: e.format ?? null,
+    };
+  });
+}

@@ -1,0 +1,55 @@
+import { SyncError } from '../../plugin-api/index.js';
+import type { ColumnSpec } from './column-spec.js';
+import { CsvDecoder, MAX_RECORD_BYTES } from './csv-decoder.js';
+import { bomLength, type CsvDialect } from './csv-dialect.js';
+import { readCsvRecord, skipBlankLines } from './csv-record.js';
+import { fieldPlan, starNames } from './field-plan.js';
+import type { FileFormat, FileHead } from './record-decoder.js';
+
+export interface DelimitedOptions {
+  readonly dialect: CsvDialect;
+  /** The first line names the columns. */
+  readonly header: boolean;
+  /** Null: all columns. */
+  readonly columns: readonly ColumnSpec[] | null;
+}
+
+function readHead(bytes: Buffer, last: boolean, place: string, options: DelimitedOptions): FileHead | null {
+  const bom = bomLength(bytes, last);
+  if (bom === null) return null;
+  if (bytes.length > MAX_RECORD_BYTES) {
+    throw new SyncError('ROW_TOO_LARGE', `the first record of ${place} does not end within 64 MiB`, {
+      place: `${place}:1`,
+      hint: 'Look for a quote that is never closed in its first line.',
+    });
+  }
+  const start = skipBlankLines(bytes, bom, last);
+  if (start === null) return null;
+  const first = start.next < bytes.length ? readCsvRecord(bytes, start.next, last, options.dialect, place) : null;
+  if (first === null) {
+    // Only empty lines so far; if nothing else comes, they are rows of one empty field.
+    if (!last) return null;
+    if (options.header) return { names: null, width: 0, body: { offset: bytes.length, line: 1 } };
+    return { names: null, width: bytes.length > bom ? 1 : 0, body: { offset: bom, line: 1 } };
+  }
+  const { fields } = first;
+  if (!options.header) return { names: null, width: fields.length, body: { offset: bom, line: 1 } };
+  const twice = fields.find((name, i) => fields.indexOf(name) !== i);
+  if (twice !== undefined) {
+    throw new SyncError('SOURCE_FORMAT', `the header of ${place} has the name \`${twice}\` twice`, {
+      place: `${place}:${String(1 + start.lines)}`,
+      hint: 'Give every column a name of its own, or read without isFirstLineHeader and pick columns by index.',
+    });
+  }
+  return { names: fields, width: fields.length, body: { offset: first.next, line: 1 + start.lines + first.lines } };
+}
+
+/** CSV, or (without a quote in the dialect) delimited text. */
+export function delimitedFormat(options: DelimitedOptions): FileFormat {
+  return {
+    head: (bytes, last, place) => readHead(bytes, last, place, options),
+    starColumns: (head) => (options.columns === null && head.width > 0 ? starNames(head) : null),
+    decoder: (head, o) =>
+      new CsvDecoder(options.dialect, fieldPlan(options.columns, head, o.columns, o.place), o.from ?? head.body, o),
+  };
+}

@@ -1,0 +1,310 @@
+import { isUtf8 } from 'node:buffer';
+import {
+  NULL_FLAG,
+  SyncError,
+  cellKind,
+  formatType,
+  internSchema,
+  type BatchBuilder,
+  type ColumnInit,
+  type RowSchema,
+} from '../../plugin-api/index.js';
+import { cellCheck, showBytes, type CellCheck } from './cell-check.js';
+import type { ColumnSpec } from './column-spec.js';
+import { LF, bomLength } from './csv-dialect.js';
+import { MAX_RECORD_BYTES } from './csv-decoder.js';
+import { convertOf, type CellConvert } from './field-plan.js';
+import { keyTree, type KeyNode } from './json-keys.js';
+import { failedAt, skipSpace, skipString, skipValue } from './json-scan.js';
+import { PendingBytes } from './pending-bytes.js';
+import type { DecodeState, DecoderOptions, FileFormat, RecordDecoder, RecordPoint } from './record-decoder.js';
+
+interface JsonColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly raw: boolean;
+  readonly constant: Buffer | null;
+  readonly check: CellCheck | null;
+  readonly convert: CellConvert | null;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const WHOLE: ColumnSpec = { name: 'json', index: null, type: { is: 'json' }, value: null, format: null };
+
+interface LineFault {
+  readonly column: string | null;
+  readonly reason: string;
+  /** Offset of the byte to point at. */
+  readonly at: number;
+}
+
+/**
+ * JSON lines: each line that is not blank is an object, or an array whose elements are columns by index. Values are cut
+ * out of the line by a byte scanner, so numbers keep every digit of the source. Without columns the line itself is the
+ * one cell `json`.
+ *
+ * A key that is missing, or null, gives NULL. A wanted key that stands twice in one object makes the line dirty.
+ */
+class JsonDecoder implements RecordDecoder {
+  readonly schema: RowSchema;
+  readonly #columns: readonly JsonColumn[];
+  readonly #whole: boolean;
+  readonly #tree: KeyNode;
+  readonly #indexes: readonly number[];
+  readonly #place: string;
+  readonly #pending = new PendingBytes();
+  readonly #starts: Int32Array;
+  readonly #ends: Int32Array;
+  #offset: number;
+  #line: number;
+  #checkUtf8 = false;
+  #fault: LineFault | null = null;
+
+  constructor(specs: readonly ColumnSpec[] | null, start: RecordPoint, options: DecoderOptions) {
+    const wanted = specs ?? [WHOLE];
+    this.#whole = specs === null;
+    const nameOf = (c: ColumnSpec, i: number): string => c.name ?? `f${String(c.index ?? i)}`;
+    this.#columns = wanted.map((c, i): JsonColumn => {
+      const convert = c.value === null ? convertOf(c) : null;
+      return {
+        name: nameOf(c, i),
+        type: formatType(c.type),
+        raw: cellKind(c.type) === 'json',
+        constant: c.value === null ? null : Buffer.from(c.value),
+        // What the scanner has passed is JSON; it need not be checked again.
+        check: convert === null && c.type.is !== 'json' ? cellCheck(c.type) : null,
+        convert,
+      };
+    });
+    this.schema = internSchema(wanted.map((c, i): ColumnInit => ({ name: nameOf(c, i), type: c.type })));
+    this.#tree = keyTree(wanted.map((c, i) => (c.value === null ? nameOf(c, i) : null)));
+    this.#indexes = wanted.map((c, i) => (c.value === null ? (c.index ?? i) : -1));
+    this.#starts = new Int32Array(wanted.length);
+    this.#ends = new Int32Array(wanted.length);
+    this.#place = options.place;
+    this.#offset = start.offset;
+    this.#line = start.line;
+  }
+
+  get point(): RecordPoint {
+    return { offset: this.#offset, line: this.#line };
+  }
+
+  push(chunk: Uint8Array, last: boolean): void {
+    this.#pending.push(chunk, last);
+    if (this.#pending.ready) this.#checkUtf8 = !this.#pending.isValidUtf8();
+  }
+
+  decode(builder: BatchBuilder): DecodeState {
+    const p = this.#pending;
+    while (p.ready && p.size > 0) {
+      if (builder.full) return 'full';
+      const lf = p.buffer.indexOf(LF, p.start);
+      const found = lf >= 0 && lf < p.end;
+      if (!found && !p.last) {
+        p.exhausted(p.start, false);
+        break;
+      }
+      const end = found ? lf : p.end;
+      this.#decodeLine(builder, p.start, end);
+      const next = found ? end + 1 : end;
+      this.#offset += next - p.start;
+      if (found) this.#line++;
+      p.start = next;
+    }
+    if (builder.full) return 'full';
+    if (p.size > MAX_RECORD_BYTES) {
+      const place = `${this.#place}:${String(this.#line)}`;
+      throw new SyncError('ROW_TOO_LARGE', `${place}: the line is longer than ${String(MAX_RECORD_BYTES >> 20)} MiB`, {
+        place,
+        hint: 'fileType json wants one JSON value a line.',
+      });
+    }
+    return p.last ? 'end' : 'hungry';
+  }
+
+  #decodeLine(builder: BatchBuilder, start: number, end: number): void {
+    const b = this.#pending.buffer;
+    const first = skipSpace(b, start, end);
+    if (first === end) return;
+    this.#fault = null;
+    if (this.#checkUtf8 && !isUtf8(b.subarray(start, end))) this.#fail(null, 'the line is not valid UTF-8', start);
+    else if (this.#scanLine(b, first, end)) this.#appendRow(builder, b);
+    // Set by the calls above, which the compiler cannot see.
+    const fault = this.#fault as LineFault | null;
+    if (fault === null) return;
+    builder.reject({
+      row: showBytes(b.subarray(start, end)),
+      column: fault.column,
+      code: 'ROW_INVALID',
+      reason: `${fault.reason} (line at byte ${String(this.#offset)})`,
+      place: `${this.#place}:${String(this.#line)}:${String(fault.at - start + 1)}`,
+    });
+  }
+
+  #fail(column: string | null, reason: string, at: number): false {
+    this.#fault = { column, reason, at };
+    return false;
+  }
+
+  #scanLine(b: Buffer, first: number, end: number): boolean {
+    this.#starts.fill(-1);
+    let i: number;
+    if (this.#whole) {
+      i = skipValue(b, first, end);
+      this.#starts[0] = first;
+      this.#ends[0] = i;
+    } else if (b[first] === 123) i = this.#scanObject(b, first, end, this.#tree);
+    else if (b[first] === 91) i = this.#scanArray(b, first, end);
+    else return this.#fail(null, 'the line is no JSON object or array', first);
+    const rest = i < 0 ? end : skipSpace(b, i, end);
+    if (rest !== end) return this.#fail(null, 'the line goes on behind its JSON value', rest);
+    if (i < 0 && this.#fault === null) return this.#fail(null, 'the line is not JSON', failedAt());
+    return i >= 0;
+  }
+
+  /** @returns the offset behind the object; -1: a fault, or not JSON at `failedAt()`. */
+  #scanObject(b: Buffer, at: number, end: number, node: KeyNode): number {
+    let i = skipSpace(b, at + 1, end);
+    if (b[i] === 125 && i < end) return i + 1;
+    for (let guess = 0; ; guess++) {
+      // A wrong byte anywhere: let the plain scanner say where.
+      if (i >= end || b[i] !== QUOTE) return skipValue(b, at, end);
+      const keyEnd = skipString(b, i + 1, end);
+      if (keyEnd < 0) return -1;
+      const child = this.#findKey(b, i, keyEnd, node, guess);
+      if (child >= 0) guess = child;
+      i = skipSpace(b, keyEnd, end);
+      if (i >= end || b[i] !== 58) return skipValue(b, at, end);
+      i = skipSpace(b, i + 1, end);
+      const wanted = node.children[child];
+      i = wanted === undefined ? skipValue(b, i, end) : this.#scanWanted(b, i, end, wanted);
+      if (i < 0) return -1;
+      i = skipSpace(b, i, end);
+      if (i < end && b[i] === 125) return i + 1;
+      if (i >= end || b[i] !== 44) return skipValue(b, at, end);
+      i = skipSpace(b, i + 1, end);
+    }
+  }
+
+  #scanWanted(b: Buffer, at: number, end: number, node: KeyNode): number {
+    // Inside of an object both the object and keys in it may be wanted.
+    const inner = node.children.length > 0 && b[at] === 123;
+    const next = inner ? this.#scanObject(b, at, end, node) : skipValue(b, at, end);
+    if (next < 0) return -1;
+    for (const c of node.columns) {
+      if ((this.#starts[c] ?? 0) >= 0) {
+        this.#fail(this.#columns[c]?.name ?? null, `the key \`${node.key.toString()}\` stands twice`, at);
+        return -1;
+      }
+      this.#starts[c] = at;
+      this.#ends[c] = next;
+    }
+    return next;
+  }
+
+  #findKey(b: Buffer, quote: number, end: number, node: KeyNode, guess: number): number {
+    const found = node.find(b, quote + 1, end - 1, guess);
+    if (found >= 0 || !b.subarray(quote, end).includes(BACKSLASH)) return found;
+    const key = Buffer.from(JSON.parse(b.toString('utf8', quote, end)) as string);
+    return node.find(key, 0, key.length, guess);
+  }
+
+  #scanArray(b: Buffer, at: number, end: number): number {
+    let i = skipSpace(b, at + 1, end);
+    if (i < end && b[i] === 93) return i + 1;
+    for (let n = 0; ; n++) {
+      const next = skipValue(b, i, end);
+      if (next < 0) return -1;
+      for (let c = 0; c < this.#indexes.length; c++) {
+        if (this.#indexes[c] !== n) continue;
+        this.#starts[c] = i;
+        this.#ends[c] = next;
+      }
+      i = skipSpace(b, next, end);
+      if (i < end && b[i] === 93) return i + 1;
+      if (i >= end || b[i] !== 44) return skipValue(b, at, end);
+      i = skipSpace(b, i + 1, end);
+    }
+  }
+
+  #appendRow(builder: BatchBuilder, b: Buffer): void {
+    for (let c = 0; c < this.#columns.length; c++) {
+      const column = this.#columns[c];
+      if (column === undefined) continue;
+      if (column.constant !== null) {
+        builder.appendBytes(column.constant);
+        continue;
+      }
+      const start = this.#starts[c] ?? -1;
+      const end = this.#ends[c] ?? 0;
+      if (start < 0 || (b[start] === 110 && end - start === 4)) builder.appendNull();
+      else if (!this.#appendCell(builder, column, b, start, end)) {
+        builder.dropRow();
+        return;
+      }
+    }
+    builder.endRow();
+  }
+
+  #appendCell(builder: BatchBuilder, column: JsonColumn, b: Buffer, start: number, end: number): boolean {
+    builder.reserve(end - start, 1);
+    const from = builder.length;
+    if (column.raw || b[start] !== QUOTE) copyBytes(b, start, end, builder);
+    else if (!copyText(b, start + 1, end - 1, builder)) {
+      return this.#fail(column.name, 'the text holds half of a surrogate pair, which UTF-8 has no form for', start);
+    }
+    const { data, length } = builder;
+    let good = true;
+    if (column.convert) {
+      const bytes = column.convert(data, from, length);
+      builder.length = from;
+      if (bytes) builder.appendBytes(bytes);
+      good = bytes !== null;
+    } else {
+      good = column.check === null || column.check(data, from, length);
+      builder.ends[builder.cells++] = length & ~NULL_FLAG;
+    }
+    if (good) return true;
+    const shown = b.toString('utf8', start, Math.min(end, start + 60));
+    return this.#fail(column.name, `\`${shown}\` is not a valid ${column.type}`, start);
+  }
+}
+
+function copyBytes(b: Buffer, start: number, end: number, builder: BatchBuilder): void {
+  const { data } = builder;
+  let o = builder.length;
+  for (let p = start; p < end; p++) data[o++] = b[p] ?? 0;
+  builder.length = o;
+}
+
+/** The string between the quotes; escapes are rare enough to leave them to JSON.parse. False: no valid text. */
+function copyText(b: Buffer, start: number, end: number, builder: BatchBuilder): boolean {
+  const { data } = builder;
+  let o = builder.length;
+  for (let p = start; p < end; p++) {
+    const c = b[p] ?? 0;
+    if (c === BACKSLASH) {
+      const text = JSON.parse(b.toString('utf8', start - 1, end + 1)) as string;
+      if (/\p{Surrogate}/u.test(text)) return false;
+      builder.length += data.write(text, builder.length, 'utf8'); // never longer than its escaped form
+      return true;
+    }
+    data[o++] = c;
+  }
+  builder.length = o;
+  return true;
+}
+
+/** `columns` null: one column `json` with the whole line. */
+export function jsonLinesFormat(columns: readonly ColumnSpec[] | null): FileFormat {
+  return {
+    head: (bytes, last) => {
+      const bom = bomLength(bytes, last);
+      return bom === null ? null : { names: null, width: 0, body: { offset: bom, line: 1 } };
+    },
+    starColumns: () => null,
+    decoder: (head, o) => new JsonDecoder(columns, o.from ?? head.body, o),
+  };
+}

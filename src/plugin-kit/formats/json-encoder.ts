@@ -1,0 +1,196 @@
+import {
+  ABSENT_FLAG,
+  END_MASK,
+  NULL_FLAG,
+  cellKind,
+  type CellKind,
+  type RejectedRow,
+  type RowBatch,
+  type RowSchema,
+  type Section,
+} from '../../plugin-api/index.js';
+import type { ByteBuffer } from './byte-buffer.js';
+import { showRow } from './dirty-row.js';
+import { isJson, skipNumber } from './json-scan.js';
+import type { OutputFormat, RecordEncoder } from './record-encoder.js';
+
+const LF = 10;
+const CR = 13;
+const SPACE = 32;
+const QUOTE = 34;
+const COMMA = 44;
+const BACKSLASH = 92;
+const OPEN = 123;
+const CLOSE = 125;
+const NULL_WORD = Buffer.from('null');
+
+/** 1: a string must escape the byte. Bytes of multi-byte characters pass as they are. */
+const ESCAPED = new Uint8Array(256);
+ESCAPED.fill(1, 0, 32);
+ESCAPED[QUOTE] = ESCAPED[BACKSLASH] = 1;
+
+const HEX = Buffer.from('0123456789abcdef');
+/** The letter behind the backslash, where a control character has one. */
+const SHORT = new Uint8Array(256);
+for (const [c, letter] of ['\bb', '\tt', '\nn', '\ff', '\rr', '""', '\\\\']) {
+  SHORT[c?.charCodeAt(0) ?? 0] = letter?.charCodeAt(0) ?? 0;
+}
+
+function escapedText(src: Uint8Array, start: number, end: number, dst: Uint8Array, at: number): number {
+  let o = at;
+  for (let p = start; p < end; p++) {
+    const b = src[p] ?? 0;
+    if (ESCAPED[b] === 0) dst[o++] = b;
+    else {
+      dst[o++] = BACKSLASH;
+      const letter = SHORT[b] ?? 0;
+      if (letter !== 0) dst[o++] = letter;
+      else {
+        dst[o++] = 117; // u00xx
+        dst[o++] = dst[o++] = 48;
+        dst[o++] = HEX[b >> 4] ?? 0;
+        dst[o++] = HEX[b & 15] ?? 0;
+      }
+    }
+  }
+  return o;
+}
+
+const WORDS = ['true', 'false'].map((w) => Buffer.from(w));
+
+/**
+ * Writes what is no text: the offset in `dst` behind it, or -1 where the cell is not of its kind's form (which would
+ * break the line).
+ */
+function otherCell(kind: CellKind, src: Buffer, start: number, end: number, dst: Buffer, at: number): number {
+  if (kind === 'bytes') {
+    dst[at] = QUOTE;
+    const n = dst.write(src.toString('base64', start, end), at + 1, 'latin1');
+    dst[at + 1 + n] = QUOTE;
+    return at + n + 2;
+  }
+  let o = at;
+  if (kind === 'json') {
+    if (!isJson(src, start, end)) return -1;
+    for (let p = start; p < end; p++) {
+      const b = src[p] ?? 0;
+      dst[o++] = b === LF || b === CR ? SPACE : b; // outside of strings only: there they stand escaped
+    }
+    return o;
+  }
+  const bare =
+    kind === 'boolean'
+      ? WORDS.some((w) => src.compare(w, 0, w.length, start, end) === 0)
+      : end > start && skipNumber(src, start, end) === end;
+  if (!bare) {
+    if (kind !== 'float') return -1;
+    const word = src.toString('latin1', start, end);
+    if (word !== 'NaN' && word !== 'Infinity' && word !== '-Infinity') return -1;
+    return at + dst.write(`"${word}"`, at, 'latin1');
+  }
+  for (let p = start; p < end; p++) dst[o++] = src[p] ?? 0;
+  return o;
+}
+
+/**
+ * One JSON object a line. Numbers keep their digits; NaN and the infinities are strings; json cells stand as they are;
+ * binary cells are base64; a NULL is null; an ABSENT cell's key is left out.
+ */
+class JsonEncoder implements RecordEncoder {
+  readonly header = null;
+  readonly #schema: RowSchema;
+  readonly #projection: Int32Array;
+  /** `"name":` of each column. */
+  readonly #keys: readonly Buffer[];
+  readonly #keyBytes: number;
+  readonly #kinds: readonly CellKind[];
+  readonly #isText: Uint8Array;
+
+  constructor(schema: RowSchema, projection: readonly number[]) {
+    this.#schema = schema;
+    this.#projection = Int32Array.from(projection);
+    const columns = projection.map((i) => schema.columns[i]);
+    this.#keys = columns.map((c) => Buffer.from(`${JSON.stringify(c?.name ?? '')}:`));
+    this.#keyBytes = this.#keys.reduce((sum, k) => sum + k.length, 0);
+    this.#kinds = columns.map((c) => (c ? cellKind(c.type) : 'text'));
+    this.#isText = Uint8Array.from(this.#kinds, (k) => (k === 'text' ? 1 : 0));
+  }
+
+  encode(batch: RowBatch, section: Section, first: number, out: ByteBuffer, reject: (r: RejectedRow) => void): number {
+    const src = Buffer.from(batch.data.buffer, batch.data.byteOffset, batch.data.byteLength);
+    const { ends } = batch;
+    const projection = this.#projection;
+    const columns = projection.length;
+    const width = this.#schema.columns.length;
+    const keys = this.#keys;
+    const isText = this.#isText;
+    const target = out.target;
+    let row = first;
+    let o = out.length;
+    rows: for (; row < section.rows && o < target; row++) {
+      const base = section.firstCell + row * width;
+      const rowStart = base === 0 ? 0 : (ends[base - 1] ?? 0) & END_MASK;
+      const rowBytes = ((ends[base + width - 1] ?? 0) & END_MASK) - rowStart;
+      out.length = o;
+      // Worst case: every byte a control character (\u00xx), every cell null or quoted with a comma.
+      out.reserve(rowBytes * 6 + this.#keyBytes + columns * 8 + 3);
+      const dst = out.data;
+      let comma = OPEN;
+      for (let c = 0; c < columns; c++) {
+        const cell = base + (projection[c] ?? 0);
+        const e = ends[cell] ?? 0;
+        if ((e & ABSENT_FLAG) !== 0) continue;
+        dst[o++] = comma;
+        comma = COMMA;
+        const key = keys[c] ?? NULL_WORD;
+        for (let p = 0; p < key.length; p++) dst[o++] = key[p] ?? 0;
+        if ((e & NULL_FLAG) !== 0) {
+          dst.set(NULL_WORD, o);
+          o += 4;
+          continue;
+        }
+        const end = e & END_MASK;
+        const start = cell === 0 ? 0 : (ends[cell - 1] ?? 0) & END_MASK;
+        if (isText[c] === 1) {
+          dst[o++] = QUOTE;
+          const cellOut = o;
+          let marks = 0;
+          for (let p = start; p < end; p++) {
+            const b = src[p] ?? 0;
+            dst[o++] = b;
+            marks |= ESCAPED[b] ?? 0;
+          }
+          if (marks !== 0) o = escapedText(src, start, end, dst, cellOut);
+          dst[o++] = QUOTE;
+          continue;
+        }
+        o = otherCell(this.#kinds[c] ?? 'text', src, start, end, dst, o);
+        if (o < 0) {
+          o = out.length;
+          this.#refuse(batch, section, row, c, reject);
+          continue rows;
+        }
+      }
+      if (comma === OPEN) dst[o++] = OPEN;
+      dst[o++] = CLOSE;
+      dst[o++] = LF;
+    }
+    out.length = o;
+    return row;
+  }
+
+  #refuse(batch: RowBatch, section: Section, row: number, c: number, reject: (r: RejectedRow) => void): void {
+    const column = this.#schema.columns[this.#projection[c] ?? 0];
+    reject({
+      row: showRow(batch, section, row),
+      column: column?.name ?? null,
+      code: 'ROW_INVALID',
+      reason: `the cell is not a valid ${column?.type.is ?? 'value'}, so that it cannot stand in JSON without quotes`,
+      place: null,
+    });
+  }
+}
+
+export function jsonLinesOutput(): OutputFormat {
+  return { selfDescribing: true, encoder: (schema, projection) => new JsonEncoder(schema, projection) };
+}

@@ -1,0 +1,21 @@
+import type { RejectedRow, RowBatch, RowSchema, Section } from '../../plugin-api/index.js';
+import type { ByteBuffer } from './byte-buffer.js';
+
+/** Writes rows of one schema and one choice of columns as bytes of a format. */
+export interface RecordEncoder {
+  /** What every file begins with (a header line); null: nothing. */
+  readonly header: Uint8Array | null;
+  /**
+   * Appends rows of the section from row `first` on, until `out` is full or the section ends.
+   * Rows that the format cannot hold are handed to `reject` and leave no byte.
+   * @returns the row to go on with; `section.rows` at the end.
+   */
+  encode(batch: RowBatch, section: Section, first: number, out: ByteBuffer, reject: (row: RejectedRow) => void): number;
+}
+
+/** An output format with its options. `projection`: index in the schema of each column to write, in order. */
+export interface OutputFormat {
+  /** True: each record names its columns, so that records of several schemas may share a file. */
+  readonly selfDescribing: boolean;
+  encoder(schema: RowSchema, projection: readonly number[]): RecordEncoder;
+}

@@ -1,0 +1,33 @@
+/** Names of staged and published files. They carry the run, so that no two runs ever meet. */
+
+/** Folder of a run's staged files, inside the target folder; hidden from readers, which skip names that begin with a dot. */
+export function stagingFolderName(runId: string): string {
+  return `.syncx-${runId}`;
+}
+
+/** The attempt keeps a woken zombie's files apart from those of the start that took over. */
+export function stagedName(attempt: number, lane: number, number: number): string {
+  return `${String(attempt)}-${String(lane)}-${String(number)}.part`;
+}
+
+const pad = (n: number, digits: number): string => String(n).padStart(digits, '0');
+
+/** `<prefix><runId>-<lane>-<epoch>-<seq><suffix>`; padded, so that names of a lane sort in the order of their rows. */
+export function publishedName(
+  prefix: string,
+  runId: string,
+  lane: number,
+  epoch: number,
+  seq: number,
+  suffix: string,
+): string {
+  return `${prefix}${runId}-${pad(lane, 3)}-${pad(epoch, 6)}-${pad(seq, 4)}${suffix}`;
+}
+
+/** The epoch that a published name of the run carries; null: another name. */
+export function epochOfName(name: string, runId: string): number | null {
+  const at = name.lastIndexOf(`${runId}-`);
+  if (at < 0) return null;
+  const m = /^(\d{3,})-(\d{6,})-(\d{4,})(?!\d)/.exec(name.slice(at + runId.length + 1));
+  return m ? Number(m[2]) : null;
+}

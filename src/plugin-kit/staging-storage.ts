@@ -1,0 +1,35 @@
+/** A file under construction. Calls come one after another, but a `write` may be in flight while more is encoded. */
+export interface StagedSink {
+  write(bytes: Uint8Array): Promise<void>;
+  /** All that was written is durable when it resolves. Also closes. */
+  finish(): Promise<void>;
+  /** Closes without promising anything. May be called after an error, and twice. */
+  discard(): Promise<void>;
+}
+
+export type StagedPublish = 'published' | 'already' | 'missing' | 'conflict';
+
+/** What the two-phase commit of files needs from a storage. Paths are absolute and the storage's own. */
+export interface StagingStorage {
+  join(folder: string, name: string): string;
+  folderOf(path: string): string;
+  /** Like mkdir -p, durable. */
+  makeFolder(path: string): Promise<void>;
+  /** Makes the names in a folder durable. */
+  syncFolder(path: string): Promise<void>;
+  /** Creates a file that must not be there yet, and its folder where that is missing: a fenced start may remove it. */
+  create(path: string): Promise<StagedSink>;
+  /** Bytes of the file; null: it is not there; -1: what is there is no file. */
+  size(path: string): Promise<number | null>;
+  /**
+   * Gives a staged file its final name, never replacing anything, and safe to repeat after a crash in the middle.
+   * `already`: the target is there with this size. `missing`: neither is there. `conflict`: the target is something else.
+   */
+  publish(staged: string, target: string, size: number, between: () => void): Promise<StagedPublish>;
+  /** @returns false where it was not there. */
+  remove(path: string): Promise<boolean>;
+  /** Removes a folder if it is empty. @returns false where it is not empty or not there. */
+  removeEmptyFolder(path: string): Promise<boolean>;
+  /** Names in a folder; null where it is not there. */
+  list(path: string): Promise<readonly string[] | null>;
+}

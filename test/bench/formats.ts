@@ -1,0 +1,158 @@
+// Micro bench of the formats: `node -C development dist/test/bench/formats.js [rows]`. One JSON line a case; the
+// yardstick is a plain copy of the same bytes in the same run.
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BatchBuilder, type RowBatch } from 'syncx/plugin-api';
+import { ByteBuffer, csvOutput, delimitedFormat, jsonLinesFormat, jsonLinesOutput } from 'syncx/plugin-kit';
+import type { FileFormat, OutputFormat, RecordEncoder } from 'syncx/plugin-kit';
+
+const CHUNK = 1 << 20;
+const rows = Number(process.argv[2] ?? 1_000_000);
+const dir = mkdtempSync(join(tmpdir(), 'formats-'));
+const dialect = { delimiter: Buffer.from(','), quote: 34, escape: null, nullText: Buffer.from('\\N') };
+const csv: FileFormat = delimitedFormat({ dialect, header: true, columns: null });
+const target = { bytes: CHUNK, rows: 65_536 };
+const WORDS = 'lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor incididunt ut labore'.split(
+  ' ',
+);
+
+function generate(path: string): void {
+  const fd = openSync(path, 'w');
+  let text = 'id,name,amount,created_at,text,flag\n';
+  for (let i = 1, seed = 1; i <= rows; i++) {
+    let words = '';
+    while (words.length < 60) words += `${WORDS[(seed = (seed * 75 + 74) % 65_537) % WORDS.length] ?? ''} `;
+    const name =
+      i % 7 === 0 ? `"Smith, ""J"" ${String(i)}"` : i % 11 === 0 ? `Zoë ${String(i)}` : `customer ${String(i)}`;
+    const when = `2024-0${String(1 + (i % 9))}-1${String(i % 10)} 10:2${String(i % 10)}:3${String(i % 10)}.123456`;
+    text += `${String(i)},${name},${(seed / 7).toFixed(2)},${when},${i % 13 === 0 ? `"${words}, etc"` : words},${String(i % 2 > 0)}\n`;
+    if (text.length > CHUNK) {
+      writeSync(fd, text);
+      text = '';
+    }
+  }
+  writeSync(fd, text);
+  closeSync(fd);
+}
+
+function readFile(path: string, format: FileFormat, take: (batch: RowBatch) => void): void {
+  const fd = openSync(path, 'r');
+  const chunk = Buffer.allocUnsafeSlow(CHUNK);
+  let n = readSync(fd, chunk);
+  const head = format.head(chunk.subarray(0, n), n < CHUNK, path);
+  if (head === null) throw new Error('no head');
+  const decoder = format.decoder(head, { place: path, from: null, target, columns: null });
+  const builder = new BatchBuilder(decoder.schema, target);
+  decoder.push(chunk.subarray(head.body.offset, n), false);
+  for (;;) {
+    const state = decoder.decode(builder);
+    if (!builder.empty && state !== 'hungry') take(builder.finish('s', null, 0));
+    if (state === 'end') break;
+    if (state !== 'hungry') continue;
+    n = readSync(fd, chunk);
+    decoder.push(chunk.subarray(0, n), n === 0);
+  }
+  closeSync(fd);
+}
+
+function writeFile(path: string, format: OutputFormat): { take: (batch: RowBatch) => void; end: () => void } {
+  const fd = openSync(path, 'w');
+  const out = new ByteBuffer(CHUNK);
+  let encoder: RecordEncoder | null = null;
+  return {
+    take: (batch) => {
+      for (const section of batch.sections) {
+        encoder ??= format.encoder(
+          section.schema,
+          section.schema.columns.map((_, i) => i),
+        );
+        for (let row = 0; row < section.rows;) {
+          row = encoder.encode(batch, section, row, out, () => {
+            throw new Error('a row was refused');
+          });
+          if (!out.full) continue;
+          writeSync(fd, out.data, 0, out.length);
+          out.clear();
+        }
+      }
+    },
+    end: () => {
+      writeSync(fd, out.data, 0, out.length);
+      closeSync(fd);
+    },
+  };
+}
+
+function measure(name: string, bytes: number, run: () => void): void {
+  const t = performance.now();
+  const cpu = process.cpuUsage();
+  run();
+  const seconds = (performance.now() - t) / 1000;
+  const used = process.cpuUsage(cpu);
+  const cpuSeconds = (used.user + used.system) / 1e6;
+  const rss = process.resourceUsage().maxRSS / 1024;
+  const line = {
+    name,
+    rows,
+    bytes,
+    seconds: Number(seconds.toFixed(3)),
+    cpuSeconds: Number(cpuSeconds.toFixed(3)),
+    rowsPerSecond: Math.round(rows / seconds),
+    peakRssMiB: Math.round(rss),
+  };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+function copyFile(from: string, to: string): void {
+  const a = openSync(from, 'r');
+  const b = openSync(to, 'w');
+  const chunk = Buffer.allocUnsafeSlow(CHUNK);
+  for (let n = readSync(a, chunk); n > 0; n = readSync(a, chunk)) writeSync(b, chunk, 0, n);
+  closeSync(a);
+  closeSync(b);
+}
+
+try {
+  const input = join(dir, 'in.csv');
+  const output = join(dir, 'out');
+  generate(input);
+  const { size } = statSync(input);
+  const none = (): void => undefined;
+  const pipe = (path: string, from: FileFormat, to: OutputFormat): void => {
+    const w = writeFile(output, to);
+    readFile(path, from, w.take);
+    w.end();
+  };
+  measure('yardstick: copy', size, () => copyFile(input, output));
+  for (const round of ['first', 'second']) {
+    measure(`csv read, ${round}`, size, () => readFile(input, csv, none));
+    const batches: RowBatch[] = [];
+    readFile(input, csv, (b) => {
+      if (batches.length < 20) batches.push(b);
+    });
+    const some = batches.reduce((sum, b) => sum + b.rows, 0);
+    measure(`csv write, ${round}`, size, () => {
+      const w = writeFile(output, csvOutput({ dialect, header: false }));
+      for (let n = 0; n < rows; n += some) batches.forEach(w.take);
+      w.end();
+    });
+    measure(`csv → csv, ${round}`, size, () => pipe(input, csv, csvOutput({ dialect, header: false })));
+    measure(`csv → json, ${round}`, size, () => pipe(input, csv, jsonLinesOutput()));
+    const json = join(dir, 'in.jsonl');
+    copyFile(output, json);
+    const names = ['id', 'name', 'amount', 'created_at', 'text', 'flag'];
+    const columns = names.map((name) => ({
+      name,
+      index: null,
+      type: { is: 'string' } as const,
+      value: null,
+      format: null,
+    }));
+    measure(`json → csv, ${round}`, size, () =>
+      pipe(json, jsonLinesFormat(columns), csvOutput({ dialect, header: false })),
+    );
+  }
+} finally {
+  rmSync(dir, { recursive: true, force: true });
+}

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { columnSpecs, isJson, jsonLinesFormat, jsonLinesOutput, type ColumnOption } from 'syncx/plugin-kit';
+import type { ColumnInit } from 'syncx/plugin-api';
+import { decodeAll, encodeAll, strings } from './format-harness.js';
+
+const format = (...columns: readonly ColumnOption[]): ReturnType<typeof jsonLinesFormat> =>
+  jsonLinesFormat(columnSpecs(columns));
+
+test('numbers keep the digits of the source', () => {
+  const bytes = Buffer.from('{"a":9223372036854775807,"b":1.10,"c":1e400}\n{"a":-0.0,"b":"x","c":true}\n');
+  assert.deepEqual(decodeAll(format('a', 'b', 'c'), bytes).rows, [
+    ['9223372036854775807', '1.10', '1e400'],
+    ['-0.0', 'x', 'true'],
+  ]);
+});
+
+test('nested paths, constants, missing keys, nulls, raw json and escaped keys', () => {
+  const bytes = Buffer.from(
+    '{"x":1,"a":{"b":{"c":"deep"},"d":[1, {"e":"}"}]}}\r\n\n{"a":null,"\\u0078":"\\u00e9\\ud83d\\ude00\\n"}\n{"a":{"b":7}}',
+  );
+  const columns = ['a.b.c', 'x', { name: 'a.d', type: 'json' }, { name: 'k', value: 'v' }, { name: 'a', type: 'json' }];
+  for (const chunk of [1, 5, 1000]) {
+    const got = decodeAll(format(...columns), bytes, { chunk });
+    assert.deepEqual(got.rejected, []);
+    assert.deepEqual(got.rows, [
+      ['deep', '1', '[1, {"e":"}"}]', 'v', '{"b":{"c":"deep"},"d":[1, {"e":"}"}]}'],
+      [null, 'é😀\n', null, 'v', null],
+      [null, null, null, 'v', '{"b":7}'],
+    ]);
+    assert.deepEqual(got.names, ['a.b.c', 'x', 'a.d', 'k', 'a']);
+  }
+});
+
+test('an array is read by index', () => {
+  const got = decodeAll(format({ name: 'b', index: 1 }, { name: 'a', index: 0 }), Buffer.from('[1,"two",3]\n[9]\n'));
+  assert.deepEqual(got.rows, [
+    ['two', '1'],
+    [null, '9'],
+  ]);
+});
+
+test('without columns the line is the one cell', () => {
+  const got = decodeAll(jsonLinesFormat(null), Buffer.from('\ufeff{"a": 1}\r\n  [2]\n"s"\n'));
+  assert.deepEqual(got.names, ['json']);
+  assert.deepEqual(got.rows, [['{"a": 1}'], ['[2]'], ['"s"']]);
+});
+
+test('a bad line is dirty with file, line and column; the lines around it stand', () => {
+  const bad: readonly (readonly [string, number, string])[] = [
+    ['{"a":1,}', 8, 'the line is not JSON'],
+    ['{"a":01}', 7, 'the line is not JSON'],
+    ['{"a":tru}', 9, 'the line is not JSON'],
+    ['{"a":"x', 8, 'the line is not JSON'],
+    ['{"a":1} x', 9, 'the line goes on behind its JSON value'],
+    ['17', 1, 'the line is no JSON object or array'],
+    ['{"a":1,"a":2}', 12, 'the key `a` stands twice'],
+    ['{"b":"\\x"}', 8, 'the line is not JSON'],
+    ['{"a":"\\ud800"}', 6, 'the text holds half of a surrogate pair, which UTF-8 has no form for'],
+  ];
+  for (const [line, column, reason] of bad) {
+    const got = decodeAll(format('a'), Buffer.from(`{"a":1}\n${line}\n{"a":2}\n`), { chunk: 4 });
+    assert.deepEqual(got.rows, [['1'], ['2']], line);
+    assert.deepEqual(
+      got.rejected.map((r) => [r.row, r.place, r.reason]),
+      [[line, `x.csv:2:${String(column)}`, `${reason} (line at byte 8)`]],
+    );
+  }
+});
+
+test('a value that is not of its type is dirty and names the column', () => {
+  const got = decodeAll(format({ name: 'a', type: 'int' }), Buffer.from('{"a":1.0}\n{"a":"12"}\n{"a":{}}\n'));
+  assert.deepEqual(got.rows, [['12']]);
+  assert.deepEqual(
+    got.rejected.map((r) => [r.column, r.place]),
+    [
+      ['a', 'x.csv:1:6'],
+      ['a', 'x.csv:3:6'],
+    ],
+  );
+});
+
+test('the scanner takes what JSON.parse takes, and nothing else', () => {
+  const pieces = fc.array(
+    fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"a"',
+      '"',
+      '\\',
+      '1',
+      '0',
+      '-',
+      '.',
+      'e',
+      'true',
+      'null',
+      ' ',
+      '\u0001',
+    ),
+    { maxLength: 10 },
+  );
+  const accepts = (text: string): boolean => {
+    try {
+      JSON.parse(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const check = (text: string): void => {
+    const b = Buffer.from(text);
+    assert.equal(isJson(b, 0, b.length), accepts(text), text);
+  };
+  fc.assert(
+    fc.property(
+      pieces.map((p) => p.join('')),
+      check,
+    ),
+    { numRuns: 3000 },
+  );
+  fc.assert(fc.property(fc.json(), check), { numRuns: 500 });
+});
+
+const ALL: readonly ColumnInit[] = [
+  { name: 'i', type: { is: 'int64' } },
+  { name: 'd', type: { is: 'decimal', precision: 10, scale: 2 } },
+  { name: 'f', type: { is: 'float64' } },
+  { name: 'b', type: { is: 'boolean' } },
+  { name: 'j', type: { is: 'json' } },
+  { name: 'x', type: { is: 'binary' } },
+  { name: 's "q"', type: { is: 'string' } },
+];
+
+test('the writer: bare digits, quoted NaN, one-line json, base64, escapes, null and absent', () => {
+  const { bytes, rejected } = encodeAll(jsonLinesOutput(), ALL, [
+    [
+      '9223372036854775807',
+      '1.10',
+      '1e-7',
+      'true',
+      '{"a":\n [1,\r\n2]}',
+      Buffer.from([0, 255, 128]),
+      'é😀\u0001\n"\\\t/',
+    ],
+    [null, undefined, 'NaN', null, undefined, null, ''],
+    [undefined, undefined, '-Infinity', undefined, undefined, undefined, undefined],
+  ]);
+  assert.deepEqual(rejected, []);
+  assert.deepEqual(bytes.toString().split('\n'), [
+    '{"i":9223372036854775807,"d":1.10,"f":1e-7,"b":true,"j":{"a":  [1,  2]},"x":"AP+A","s \\"q\\"":"é😀\\u0001\\n\\"\\\\\\t/"}',
+    '{"i":null,"f":"NaN","b":null,"x":null,"s \\"q\\"":""}',
+    '{"f":"-Infinity"}',
+    '',
+  ]);
+});
+
+test('the writer refuses a cell that would break the line, and leaves no byte of the row', () => {
+  const { bytes, rejected } = encodeAll(jsonLinesOutput(), ALL.slice(0, 1), [['1'], ['007'], ['2']]);
+  assert.equal(bytes.toString(), '{"i":1}\n{"i":2}\n');
+  assert.deepEqual(
+    rejected.map((r) => [r.row, r.column, r.code]),
+    [[{ i: '007' }, 'i', 'ROW_INVALID']],
+  );
+});
+
+test('what the writer writes, the reader reads back equal, and JSON.parse agrees', () => {
+  const text = fc.oneof(fc.constant(null), fc.string({ unit: 'binary' }));
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(text, text), { minLength: 1, maxLength: 8 }),
+      fc.constantFrom(1, 3, 999),
+      (rows, chunk) => {
+        const { bytes } = encodeAll(jsonLinesOutput(), strings(2), rows, 32);
+        const lines = bytes.toString().trimEnd().split('\n');
+        assert.deepEqual(
+          lines.map((l) => Object.values(JSON.parse(l) as object)),
+          rows,
+        );
+        assert.deepEqual(decodeAll(format('c0', 'c1'), bytes, { chunk }).rows, rows);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('from every position that is given out, the rest of the lines follow', () => {
+  const bytes = Buffer.from(
+    Array.from({ length: 20 }, (_, i) => `{"n":${String(i)}}${i % 3 === 0 ? '\n' : ''}\n`).join(''),
+  );
+  const whole = decodeAll(format('n'), bytes, { batchRows: 3 });
+  assert.equal(whole.points.length, 7);
+  for (const p of whole.points) {
+    const rest = decodeAll(format('n'), bytes, { from: p.point, chunk: 2 });
+    assert.deepEqual([...whole.rows.slice(0, p.rows), ...rest.rows], whole.rows);
+    assert.equal(p.point.line, bytes.subarray(0, p.point.offset).toString().split('\n').length);
+  }
+});
