@@ -189,6 +189,8 @@ export class Coordinator implements LaneEvents {
     this.#throwIfFailed();
     const end = queue.atEnd;
     if (!reports.some((r) => r.changed)) {
+      // What the limit is judged by was committed before anybody knew that it was the last.
+      this.#checkDirty(this.#committed, last);
       await Promise.all(this.#lanes.map((l) => l.skip(n, trigger === 'stop')));
       queue.enterAll();
       this.#lastEnd = performance.now();
@@ -201,7 +203,7 @@ export class Coordinator implements LaneEvents {
     // 2. prepare in all lanes
     const left = limitMs - (performance.now() - began);
     const records = await within(left, Promise.all(this.#lanes.map((l) => l.prepare(n))), 'prepare', n);
-    this.#checkShare(records, last);
+    this.#checkDirty(addCounters(this.#p.restored.base, ...records.map((r) => r.counters.to)), last);
 
     // 3. one durable file, created exclusively
     const checkpoint = this.#checkpointOf(n, snapshot, records, end);
@@ -303,9 +305,8 @@ export class Coordinator implements LaneEvents {
     if (this.#failure) throw this.#failure;
   }
 
-  #checkShare(records: readonly LaneRecord[], last: boolean): void {
-    const total = addCounters(this.#p.restored.base, ...records.map((r) => r.counters.to));
-    this.#p.limit.checkShare(total.read, total.dirty, this.#p.bounded, last);
+  #checkDirty(total: Counters, last: boolean): void {
+    this.#p.limit.check(total.read, total.dirty, this.#p.bounded, last);
   }
 
   #checkpointOf(

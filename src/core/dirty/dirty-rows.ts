@@ -1,10 +1,10 @@
 /**
  * The dirty rows of one lane: a file of JSON lines an epoch, staged under a hidden name, published when the epoch is
- * committed, removed when it is lost. One line: row, column, code, reason, place, lane, epoch.
+ * committed, removed when it is lost. One line: row, column, code, reason, place, lane; the file's name ends in the epoch.
  */
-import { open, rename, type FileHandle } from 'node:fs/promises';
+import { open, readdir, rename, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeDirDurable, publishNoReplace, syncDir, unlinkIfThere } from '../../durable/files.js';
+import { hasCode, makeDirDurable, publishNoReplace, syncDir, unlinkIfThere } from '../../durable/files.js';
 import { SyncError, type RejectedRow, type RunIdentity } from '../../plugin-api/index.js';
 import type { DirtyFile } from '../checkpoint/format.js';
 import type { DirtyLimit } from '../limits/dirty-limit.js';
@@ -94,24 +94,40 @@ export class DirtyRows {
    */
   async close(how: 'drop' | 'keep' | 'leave'): Promise<void> {
     await this.#writing.catch(() => undefined);
-    if (how === 'keep' && !this.#prepared) await this.#flush();
     const prepared = this.#prepared?.staged ?? null;
-    const staged = prepared ?? this.#file?.path ?? null;
-    if (this.#file) {
-      if (how === 'keep') await this.#file.handle.sync();
-      await this.#file.handle.close();
+    if (how === 'keep' && prepared === null) await this.#flush();
+    const open = this.#file;
+    if (open) {
+      if (how === 'keep') await open.handle.sync();
+      await open.handle.close();
     }
     this.#file = null;
     this.#prepared = null;
-    if (staged === null || (how === 'leave' && prepared !== null)) return;
-    if (how === 'keep') {
+    const staged = prepared ?? open?.path ?? null;
+    if (how === 'keep' && staged !== null) {
       const { runId, attempt } = this.#run;
       const name = `dirty-${runId}-a${String(attempt)}-${String(this.#lane)}.not-committed.jsonl`;
       await rename(staged, join(this.#dir, name));
       await syncDir(this.#dir);
-    } else {
-      await unlinkIfThere(staged);
     }
+    // A pipelined writer may have both: rows of the prepared epoch, and of the one after it, which is undone anyhow.
+    if (open) await unlinkIfThere(open.path);
+    if (how === 'drop' && prepared !== null) await unlinkIfThere(prepared);
+  }
+}
+
+/** Removes the staged rows of a run's earlier starts: what no checkpoint names was never committed. */
+export async function sweepDirty(dir: string, runId: string, before: number): Promise<void> {
+  const shape = new RegExp(`^\\.dirty-${runId}-a(\\d+)-.*\\.pending$`);
+  let names: readonly string[] = [];
+  try {
+    names = await readdir(dir);
+  } catch (e) {
+    if (!hasCode(e, 'ENOENT')) throw e;
+  }
+  for (const name of names) {
+    const attempt = Number(shape.exec(name)?.[1] ?? Number.NaN);
+    if (attempt < before) await unlinkIfThere(join(dir, name));
   }
 }
 

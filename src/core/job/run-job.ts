@@ -28,6 +28,7 @@ import { RateLimit } from '../limits/rate-limit.js';
 import { MetricRegistry } from '../observe/metrics.js';
 import { chooseRun, isBounded, mintRun } from './choose-run.js';
 import { pairDelivery } from './delivery.js';
+import { sweepDirty } from '../dirty/dirty-rows.js';
 import { fingerprintOf } from './fingerprint.js';
 import type { JobSpec, Progress, RunDeps, RunSummary } from './job-spec.js';
 import { abandonRun, writerOfRun } from './sweep-run.js';
@@ -116,6 +117,7 @@ class JobStart {
       const old = await writerOfRun(choice.abandons, job, this.#deps.loadWriter, context);
       try {
         const removed = await abandonRun(choice.abandons, old);
+        await sweepDirty(this.#dirtyDirOf(choice.abandons), choice.abandons.runId, Infinity);
         log.info({ run: choice.abandons.runId, removed }, 'swept what the given-up run left');
       } finally {
         await old.close?.();
@@ -152,6 +154,7 @@ class JobStart {
       await store.assertNewest(attempt);
       points.hit('sweep.before');
       await writer.committer?.sweep([await store.record()]);
+      await sweepDirty(this.#dirtyDirOf(store), store.runId, attempt);
       points.hit('sweep.after');
     }
     log.info(
@@ -227,7 +230,7 @@ class JobStart {
     if (job.settings.channel > 1) {
       log.info({ channel: job.settings.channel }, 'speed.channel above 1 runs on one lane in this version');
     }
-    this.#dirtyDir = job.settings.dirtyDir ?? join(store.dir, 'dirty');
+    this.#dirtyDir = this.#dirtyDirOf(store);
     const host: LaneHost = new InProcessHost({
       job,
       log,
@@ -264,6 +267,10 @@ class JobStart {
         log.warn({ error: toSyncError(e).message }, 'closing the lane failed too');
       }
     }
+  }
+
+  #dirtyDirOf(run: RunStore): string {
+    return this.#job.settings.dirtyDir ?? join(run.dir, 'dirty');
   }
 
   #progress(): Progress {

@@ -38,8 +38,8 @@ export class BoundedChannel {
   push(item: ChannelItem): void {
     this.#items.push(item);
     if (item.is === 'batch') {
-      this.#rows += item.batch.rows;
-      this.#bytes += item.batch.data.length;
+      this.#rows += rowsOf(item.batch);
+      this.#bytes += bytesOf(item.batch);
     }
     this.#wakeConsumer?.();
   }
@@ -50,8 +50,8 @@ export class BoundedChannel {
       const item = this.#items.shift();
       if (item) {
         if (item.is === 'batch') {
-          this.#rows -= item.batch.rows;
-          this.#bytes -= item.batch.data.length;
+          this.#rows -= rowsOf(item.batch);
+          this.#bytes -= bytesOf(item.batch);
           this.#wakeProducer?.();
         }
         return item;
@@ -59,6 +59,16 @@ export class BoundedChannel {
       await wait(signal, (wake) => (this.#wakeConsumer = wake));
     }
   }
+}
+
+/** Rejected rows are objects; a batch with no row at all (idle progress) is one thing more to hold. */
+function rowsOf(b: RowBatch): number {
+  return Math.max(1, b.rows + (b.rejected?.length ?? 0));
+}
+
+/** For narrow columns the offsets outweigh the cells. */
+function bytesOf(b: RowBatch): number {
+  return b.data.byteLength + b.ends.byteLength;
 }
 
 /** Waits until woken; the waker is set through `arm`. */

@@ -24,17 +24,23 @@ export class DirtyLimit {
   add(rows: readonly RejectedRow[]): void {
     for (const r of rows) if (this.#first.length < FIRST) this.#first.push(r);
     this.#count += rows.length;
+    this.#checkCount(this.#count);
+  }
+
+  #checkCount(dirty: number): void {
     const { record } = this.#limit;
-    if (record !== null && this.#count > record) {
-      throw this.#passed(`${String(this.#count)} dirty rows; errorLimit.record allows ${String(record)}`);
+    if (record !== null && dirty > record) {
+      throw this.#passed(`${String(dirty)} dirty rows; errorLimit.record allows ${String(record)}`);
     }
   }
 
   /**
-   * At a checkpoint: the share of dirty rows among those read.
+   * At a checkpoint: the share of dirty rows among those read. At the last one the count too: a resumed run may have had
+   * a higher limit before.
    * @throws SyncError DIRTY_LIMIT
    */
-  checkShare(read: number, dirty: number, bounded: boolean, last: boolean): void {
+  check(read: number, dirty: number, bounded: boolean, last: boolean): void {
+    if (last) this.#checkCount(dirty);
     const { percentage } = this.#limit;
     if (percentage === null || dirty === 0) return;
     if (bounded ? !last : read < UNBOUNDED_MIN_ROWS && !last) return;

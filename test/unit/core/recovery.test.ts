@@ -135,7 +135,12 @@ interface Recovery {
   again(): ReturnType<typeof recoverRun>;
 }
 
-async function undecided(ws: Workspace, lanes: readonly LaneRecord[]): Promise<Recovery> {
+/** `meanwhile` runs in the middle of each recovery. */
+async function undecided(
+  ws: Workspace,
+  lanes: readonly LaneRecord[],
+  meanwhile: () => Promise<void> = () => Promise.resolve(),
+): Promise<Recovery> {
   const store = new RunStore(ws.path('state'), 'default', 'aaaaaaaaaaaa', POINTS);
   await makeDirDurable(store.dir);
   await store.createAttempt(lanes.length);
@@ -161,7 +166,10 @@ async function undecided(ws: Workspace, lanes: readonly LaneRecord[]): Promise<R
     recover: (_run: unknown, cs: readonly { readonly data: unknown }[]) =>
       Promise.resolve(cs.map((x) => String(x.data).split(':')[0] as RecoverAnswer)),
     sweep: () => Promise.resolve({ removed: 0 }),
-    highWater: () => Promise.resolve(0),
+    highWater: async () => {
+      await meanwhile();
+      return 0;
+    },
   };
   const writer = { committer } as unknown as Writer;
   const again = async (): ReturnType<typeof recoverRun> => {
@@ -212,4 +220,25 @@ test('lost beside committed in one lane is nobody’s guess, and lanes in doubt 
   await r.store.resolve(1, 2, 'lost');
   await r.again();
   assert.deepEqual((await r.store.outcome(1))?.lanes, { 0: 'committed', 1: 'committed', 2: 'lost' });
+});
+
+test('a zombie that links its checkpoint in the middle of a recovery is recovered too', async () => {
+  using ws = new Workspace();
+  let linked = false;
+  const r: Recovery = await undecided(ws, [record(0, ['committed'])], async () => {
+    if (linked) return;
+    linked = true;
+    const c = await r.store.checkpoint(1);
+    assert.ok(c);
+    const of2 = { ...record(0, ['lost']), counters: { from: c.lanes[0]?.counters.to ?? NO_COUNTERS, to: NO_COUNTERS } };
+    const zombie = new RunStore(ws.path('state'), 'default', r.store.runId, POINTS);
+    assert.equal(await zombie.putCheckpoint({ ...c, epoch: 2, lanes: [of2] }), true);
+  });
+  const restored = await r.again();
+  assert.deepEqual(await r.store.epochs(), [1, 2, 3]);
+  assert.deepEqual((await r.store.outcome(2))?.lanes, { 0: 'lost' });
+  assert.deepEqual([restored.epoch, restored.base.read, restored.open.length], [3, 10, 1]);
+  const late = await r.store.checkpoint(2);
+  assert.ok(late);
+  assert.equal(await r.store.putCheckpoint({ ...late, epoch: 3 }), false, 'the slot after it is sealed');
 });
