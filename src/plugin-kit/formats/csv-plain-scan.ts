@@ -53,8 +53,6 @@ export function scanPlain(
     let p = i;
     let q = o;
     let cell = cells;
-    const first = src[p];
-    if (first === LF || first === CR) break;
     for (let left = width; ; left--) {
       if (left === 0 || src[p] === quote) break records;
       const fieldOut = q;
@@ -73,10 +71,7 @@ export function scanPlain(
       const atEnd = src[p++] === LF;
       if (atEnd && q > fieldOut && data[q - 1] === CR) q--;
       let flag = 0;
-      if (
-        q - fieldOut === nullLength &&
-        (nullLength === 0 || (nullText !== null && bytesAt(data, fieldOut, nullText)))
-      ) {
+      if (q - fieldOut === nullLength && nullText !== null && bytesAt(data, fieldOut, nullText)) {
         flag = NULL_FLAG;
         q = fieldOut;
       }
