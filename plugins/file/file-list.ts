@@ -1,6 +1,5 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { glob, isDynamicPattern } from 'tinyglobby';
 import { SyncError } from 'syncx/plugin-api';
 
 /** A file as it was when the job was planned: what reads it later must find it unchanged. */
@@ -46,6 +45,8 @@ async function expand(entry: string): Promise<readonly string[]> {
   const there = await specOf(path);
   if (there === 'folder') return (await readdir(path)).filter((n) => !isHidden(n)).map((n) => join(path, n));
   if (there !== null) return [path]; // before globs: a name may well hold brackets
+  if (!/[*?[\]{}()!+@]/.test(entry)) return [];
+  const { glob, isDynamicPattern } = await import('tinyglobby'); // only where there is a pattern: it takes its time to load
   if (!isDynamicPattern(entry)) return [];
   const found = await glob(entry, { absolute: true, dot: false, expandDirectories: false });
   const hiddenWanted = isHidden(basename(entry));

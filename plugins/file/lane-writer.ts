@@ -16,7 +16,7 @@ import {
   type StagedLane,
 } from 'syncx/plugin-kit';
 import { sameColumns } from './columns.js';
-import { BUFFER_BYTES, GzipOutput, PlainOutput, type PartOutput } from './part-file.js';
+import { BUFFER_BYTES, PlainOutput, type PartOutput } from './part-file.js';
 
 export interface WritingOptions {
   readonly format: OutputFormat;
@@ -115,12 +115,17 @@ export class FileLaneWriter implements LaneWriter {
     }
     if (this.#part !== null) return this.#part;
     const staged = await this.#files.open();
-    const output = this.#options.gzip
-      ? new GzipOutput(staged.sink, this.#buffers)
-      : new PlainOutput(staged.sink, this.#buffers);
+    const output = await this.#outputTo(staged);
     this.#part = { staged, output, names: bound.names, rows: 0 };
     if (bound.encoder.header) output.buffer.append(bound.encoder.header);
     return this.#part;
+  }
+
+  /** zlib takes its time to load: only those who compress wait for it. */
+  async #outputTo(staged: OpenStaged): Promise<PartOutput> {
+    if (!this.#options.gzip) return new PlainOutput(staged.sink, this.#buffers);
+    const { GzipOutput } = await import('./gzip-output.js');
+    return new GzipOutput(staged.sink, this.#buffers);
   }
 
   async #closePart(): Promise<void> {

@@ -2,7 +2,6 @@ import { SyncError, type BatchTarget, type JsonObject, type Position } from 'syn
 import type { FileFormat, FileHead, RecordDecoder, RecordPoint } from 'syncx/plugin-kit';
 import { openPlanned, PlainSource, type ByteSource } from './byte-source.js';
 import { STDIN, type FileSpec } from './file-list.js';
-import { GzipSource, StreamSource, gzipFile } from './stream-sources.js';
 
 export interface ReadingOptions {
   readonly format: FileFormat;
@@ -23,12 +22,15 @@ export async function openSource(o: ReadingOptions, spec: FileSpec): Promise<Byt
   if (spec.path === STDIN) {
     // After a lost epoch or in a later process, what was read before is gone.
     if (process.stdin.readableDidRead) throw goneInput();
+    const { GzipSource, StreamSource } = await import('./stream-sources.js');
     const nothing = (): Promise<void> => Promise.resolve();
     if (o.compress === 'gzip') return new GzipSource('standard input', process.stdin, nothing, nothing);
     return new StreamSource(process.stdin);
   }
   const file = await openPlanned(spec);
-  return isGzip(o, spec.path) ? gzipFile(spec, file) : new PlainSource(spec, file);
+  if (!isGzip(o, spec.path)) return new PlainSource(spec, file);
+  const { gzipFile } = await import('./stream-sources.js'); // zlib takes its time to load
+  return gzipFile(spec, file);
 }
 
 /** The head of a file, and the bytes that had to be read for it. Null: the file is empty. */

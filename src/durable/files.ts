@@ -3,7 +3,7 @@
  * reader finds under a final name is whole.
  */
 import { constants } from 'node:fs';
-import { link, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 export function hasCode(e: unknown, ...codes: readonly string[]): boolean {
@@ -67,24 +67,6 @@ export async function createExclusive(
   await unlink(temp);
   await syncDir(dir);
   return true;
-}
-
-/** Writes `dir/name`, replacing it atomically. */
-export async function replaceAtomic(
-  dir: string,
-  name: string,
-  data: string | Uint8Array,
-  unique: string,
-): Promise<void> {
-  const temp = join(dir, `.${name}.${unique}.tmp`);
-  try {
-    await writeTemp(temp, data);
-    await rename(temp, join(dir, name));
-  } catch (e) {
-    await unlinkIfThere(temp).catch(() => false);
-    throw e;
-  }
-  await syncDir(dir);
 }
 
 /** @returns false where it was not there. */

@@ -5,10 +5,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createServer, type Server } from 'node:net';
-import { realpath } from 'node:fs/promises';
+import { realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createExclusive, hasCode, readIfThere, replaceAtomic, unlinkIfThere } from '../../durable/files.js';
+import { createExclusive, hasCode, readIfThere, unlinkIfThere } from '../../durable/files.js';
 import { SyncError } from '../../plugin-api/index.js';
+import { stateIo } from './run-store.js';
 
 export interface JobLock extends AsyncDisposable {
   release(): Promise<void>;
@@ -72,7 +73,8 @@ export async function lockJob(dir: string, jobId: string): Promise<JobLock> {
       .slice(0, 40)}`;
     const server = await listenAbstract(name);
     if (!server) throw await locked(dir, jobId);
-    await replaceAtomic(dir, 'owner', me(), randomBytes(6).toString('hex'));
+    const owner = join(dir, 'owner');
+    await stateIo(owner, () => writeFile(owner, me())); // not durable: it is only for the message
     const release = (): Promise<void> =>
       new Promise((resolve) => {
         server.close(() => {

@@ -50,6 +50,7 @@ export class JobStore {
   async open(): Promise<void> {
     await stateIo(this.dir, async () => {
       await makeDirDurable(this.dir);
+      if ((await readIfThere(join(this.dir, 'job'))) !== null) return;
       await createExclusive(this.dir, 'job', JSON.stringify({ jobId: this.jobId }), this.#unique);
     });
   }
@@ -57,6 +58,8 @@ export class JobStore {
   /** The state root's own random id; minted on first use. */
   async stateId(): Promise<string> {
     return stateIo(this.root, async () => {
+      const id = await readIfThere(join(this.root, 'id'));
+      if (id !== null) return id;
       await createExclusive(this.root, 'id', randomBytes(12).toString('hex'), this.#unique);
       return (await readIfThere(join(this.root, 'id'))) ?? '';
     });
