@@ -7,8 +7,15 @@ import {
   type RowSchema,
   type WriteResult,
 } from 'syncx/plugin-api';
-import { ByteBuffer, type OpenStaged, type OutputFormat, type RecordEncoder, type StagedLane } from 'syncx/plugin-kit';
-import { projectionOf, sameColumns } from './columns.js';
+import {
+  ByteBuffer,
+  chooseColumns,
+  type OpenStaged,
+  type OutputFormat,
+  type RecordEncoder,
+  type StagedLane,
+} from 'syncx/plugin-kit';
+import { sameColumns } from './columns.js';
 import { BUFFER_BYTES, GzipOutput, PlainOutput, type PartOutput } from './part-file.js';
 
 export interface WritingOptions {
@@ -82,8 +89,8 @@ export class FileLaneWriter implements LaneWriter {
   #bind(schema: RowSchema): Bound {
     const known = this.#bound.get(schema.id);
     if (known) return known;
-    const projection = projectionOf(schema, this.#options.columns);
-    const names = projection.map((i) => schema.columns[i]?.name ?? '');
+    const columns = chooseColumns(schema, this.#options.columns);
+    const { names } = columns;
     const { selfDescribing, encoder } = this.#options.format;
     this.#names ??= names;
     if (!selfDescribing && !this.#options.header && !sameColumns(this.#names, names)) {
@@ -95,7 +102,7 @@ export class FileLaneWriter implements LaneWriter {
         },
       );
     }
-    const bound = { encoder: encoder(schema, projection), names };
+    const bound = { encoder: encoder(schema, columns), names };
     this.#bound.set(schema.id, bound);
     return bound;
   }

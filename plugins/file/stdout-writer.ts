@@ -7,8 +7,8 @@ import {
   type RowBatch,
   type WriteResult,
 } from 'syncx/plugin-api';
-import { ByteBuffer } from 'syncx/plugin-kit';
-import { projectionOf, sameColumns } from './columns.js';
+import { chooseColumns, ByteBuffer } from 'syncx/plugin-kit';
+import { sameColumns } from './columns.js';
 import type { WritingOptions } from './lane-writer.js';
 import { BUFFER_BYTES } from './part-file.js';
 
@@ -28,9 +28,9 @@ export class StdoutLaneWriter implements LaneWriter {
     const rejected: RejectedRow[] = [];
     let bytes = 0;
     for (const section of batch.sections) {
-      const projection = projectionOf(section.schema, this.#options.columns);
-      const names = projection.map((i) => section.schema.columns[i]?.name ?? '');
-      const encoder = this.#options.format.encoder(section.schema, projection);
+      const columns = chooseColumns(section.schema, this.#options.columns);
+      const { names } = columns;
+      const encoder = this.#options.format.encoder(section.schema, columns);
       if (this.#names === null && encoder.header !== null) this.#buffer.append(encoder.header);
       this.#names ??= names;
       if (!this.#options.format.selfDescribing && !sameColumns(this.#names, names)) {

@@ -27,13 +27,23 @@ export function checkColumns(
   });
   if (from.length !== to.length) {
     const message = `the reader has ${plural(from.length)}, the writer ${plural(to.length)}`;
-    return [problem('error', message, 'give both sides the same columns; they go by position')];
+    return [
+      problem(
+        'error',
+        message,
+        'give both sides equally many; they go by name where all names are the same, else by position',
+      ),
+    ];
   }
   const moved = from.findIndex((name, i) => name !== to[i]);
   if (moved >= 0 && sameNames(from, to)) {
-    const pair = `${JSON.stringify(from[moved])} goes into ${JSON.stringify(to[moved])}`;
+    const pair = `${JSON.stringify(from[moved])} stands where ${JSON.stringify(to[moved])} does`;
     return [
-      problem('warning', `reader and writer name the same columns in another order: ${pair}`, 'columns go by position'),
+      problem(
+        'warning',
+        `reader and writer name the same columns in another order: ${pair}`,
+        'columns of the same names go by name',
+      ),
     ];
   }
   return [];

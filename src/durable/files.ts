@@ -122,29 +122,22 @@ export async function readIfThere(path: string): Promise<string | null> {
 export type PublishResult = 'published' | 'already' | 'missing' | 'conflict';
 
 /**
- * Gives a durable staged file its final name without ever replacing anything: link, then unlink. Idempotent, and safe
- * to repeat after a crash between the two. `size` is the staged file's recorded length in bytes.
+ * Gives a durable staged file its final name too, without ever replacing anything. Idempotent. `size` is the staged
+ * file's recorded length in bytes.
+ *
+ * The staged name stays: it may go only after the target's folder is synced ({@link syncDir}), or a power cut could
+ * keep the removal and lose the link.
  *
  * `already`: the target is there with that size. `missing`: neither is there. `conflict`: the target is something else.
- * The caller syncs the folders once for many files ({@link syncDir}).
  */
-export async function publishNoReplace(
-  staged: string,
-  target: string,
-  size: number,
-  between?: () => void,
-): Promise<PublishResult> {
-  let result: PublishResult = 'published';
+export async function publishNoReplace(staged: string, target: string, size: number): Promise<PublishResult> {
   try {
     await link(staged, target);
+    return 'published';
   } catch (e) {
     if (!hasCode(e, 'EEXIST', 'ENOENT')) throw e;
     const there = await sizeIfThere(target);
     if (there === null) return 'missing';
-    if (there !== size) return 'conflict';
-    result = 'already';
+    return there === size ? 'already' : 'conflict';
   }
-  between?.();
-  await unlinkIfThere(staged);
-  return result;
 }

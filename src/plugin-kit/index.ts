@@ -1,3 +1,4 @@
+export * from './choose-columns.js';
 export * from './formats/byte-buffer.js';
 export * from './formats/cell-check.js';
 export * from './formats/column-spec.js';

@@ -51,10 +51,28 @@ interface ClosedStaged {
   readonly rows: number;
 }
 
-export async function publishStaged(target: StagedTarget, f: StagedFile): Promise<void> {
-  const r = await target.storage.publish(f.staged, f.target, f.size, () => target.failpoint('file.commit.between'));
-  if (r === 'published' || r === 'already') return;
-  throw new SyncError(
+/**
+ * Makes prepared files visible, all of them durably before the first staged name goes. Idempotent.
+ * @throws SyncError SINK_CONFLICT where a file is in neither place or its name is taken.
+ */
+export async function publishStaged(target: StagedTarget, files: readonly StagedFile[]): Promise<void> {
+  const { storage, failpoint } = target;
+  const folders = new Set<string>();
+  for (const f of files) {
+    if (folders.size > 0) failpoint('file.commit.next');
+    const r = await storage.publish(f.staged, f.target, f.size);
+    if (r === 'missing' || r === 'conflict') throw conflict(f, r);
+    folders.add(storage.folderOf(f.target));
+  }
+  for (const folder of folders) await storage.syncFolder(folder);
+  for (const f of files) {
+    failpoint('file.commit.between');
+    await storage.remove(f.staged);
+  }
+}
+
+function conflict(f: StagedFile, r: 'missing' | 'conflict'): SyncError {
+  return new SyncError(
     'SINK_CONFLICT',
     r === 'missing'
       ? `the prepared file ${f.staged} is gone and ${f.target} is not there`
@@ -124,13 +142,7 @@ export class StagedLane {
   async commit(epoch: number): Promise<void> {
     const files = this.#prepared.get(epoch);
     if (files === undefined) return;
-    let next = false;
-    for (const f of files) {
-      if (next) this.#target.failpoint('file.commit.next');
-      await publishStaged(this.#target, f);
-      next = true;
-    }
-    if (next) await this.#target.storage.syncFolder(this.#target.folder);
+    await publishStaged(this.#target, files);
     this.#prepared.delete(epoch);
   }
 

@@ -1,15 +1,12 @@
 import type { Committable, Committer, RecoverAnswer, RunRecord, SweepReport } from '../plugin-api/index.js';
-import { stagedFileOf, type StagedFile, type StagedTarget } from './staged-files.js';
+import { publishStaged, stagedFileOf, type StagedFile, type StagedTarget } from './staged-files.js';
 import { epochOfName, stagingFolderName } from './staged-names.js';
 
-async function recoverOne(target: StagedTarget, f: StagedFile): Promise<RecoverAnswer> {
-  const { storage } = target;
-  const there = await storage.size(f.target);
-  const staged = await storage.size(f.staged);
-  // A staged file of another length is not what was prepared; a target of another length is not ours to judge.
-  if (there === null ? staged !== f.size : there !== f.size) return 'unknown';
-  const r = await storage.publish(f.staged, f.target, f.size, () => target.failpoint('file.commit.between'));
-  return r === 'published' || r === 'already' ? 'committed' : 'unknown';
+/** Whether the file can be rolled forward: it is there, or staged, with the length that was recorded. */
+async function isKnown(target: StagedTarget, f: StagedFile): Promise<boolean> {
+  const there = await target.storage.size(f.target);
+  if (there !== null) return there === f.size; // another length is not ours to judge
+  return (await target.storage.size(f.staged)) === f.size;
 }
 
 /**
@@ -21,14 +18,14 @@ export function stagedCommitter(target: StagedTarget): Committer {
   return {
     async recover(_run, committables: readonly Committable[]) {
       const answers: RecoverAnswer[] = [];
-      const folders = new Set<string>();
+      const known: StagedFile[] = [];
       for (const c of committables) {
         const f = stagedFileOf(c.data);
-        const answer = await recoverOne(target, f);
-        if (answer === 'committed') folders.add(storage.folderOf(f.target));
-        answers.push(answer);
+        const ok = await isKnown(target, f);
+        if (ok) known.push(f);
+        answers.push(ok ? 'committed' : 'unknown');
       }
-      for (const folder of folders) await storage.syncFolder(folder);
+      await publishStaged(target, known);
       return answers;
     },
 

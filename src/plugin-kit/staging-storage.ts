@@ -22,10 +22,11 @@ export interface StagingStorage {
   /** Bytes of the file; null: it is not there; -1: what is there is no file. */
   size(path: string): Promise<number | null>;
   /**
-   * Gives a staged file its final name, never replacing anything, and safe to repeat after a crash in the middle.
+   * Gives a staged file its final name, never replacing anything, and safe to repeat. The staged name may stay: it is
+   * removed once the target's folder is synced.
    * `already`: the target is there with this size. `missing`: neither is there. `conflict`: the target is something else.
    */
-  publish(staged: string, target: string, size: number, between: () => void): Promise<StagedPublish>;
+  publish(staged: string, target: string, size: number): Promise<StagedPublish>;
   /** @returns false where it was not there. */
   remove(path: string): Promise<boolean>;
   /** Removes a folder if it is empty. @returns false where it is not empty or not there. */

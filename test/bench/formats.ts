@@ -4,7 +4,14 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, statSync, writeSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BatchBuilder, type RowBatch } from 'syncx/plugin-api';
-import { ByteBuffer, csvOutput, delimitedFormat, jsonLinesFormat, jsonLinesOutput } from 'syncx/plugin-kit';
+import {
+  ByteBuffer,
+  chooseColumns,
+  csvOutput,
+  delimitedFormat,
+  jsonLinesFormat,
+  jsonLinesOutput,
+} from 'syncx/plugin-kit';
 import type { FileFormat, OutputFormat, RecordEncoder } from 'syncx/plugin-kit';
 
 const CHUNK = 1 << 20;
@@ -63,10 +70,7 @@ function writeFile(path: string, format: OutputFormat): { take: (batch: RowBatch
   return {
     take: (batch) => {
       for (const section of batch.sections) {
-        encoder ??= format.encoder(
-          section.schema,
-          section.schema.columns.map((_, i) => i),
-        );
+        encoder ??= format.encoder(section.schema, chooseColumns(section.schema, null));
         for (let row = 0; row < section.rows;) {
           row = encoder.encode(batch, section, row, out, () => {
             throw new Error('a row was refused');

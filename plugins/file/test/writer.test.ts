@@ -154,11 +154,11 @@ test('each epoch has files of its own; abort leaves nothing of its own and keeps
 
 test('a column that the reader does not deliver is an error before anything is written', async (t) => {
   const dir = join(folder(t), 'out');
-  const w = await openWriter({ path: dir, column: ['a', 'nope'] });
+  const w = await openWriter({ path: dir, column: ['a', 'b', 'nope'] });
   const lane = await w.openLane(laneOf(), null);
   await assert.rejects(lane.write(batchOf(AB, [['1', '2']]), signal), {
     code: 'COLUMN_MISMATCH',
-    hint: 'The reader delivers `a`, `b`.',
+    hint: 'The reader delivers `a`, `b`. Name some of these, or as many as there are.',
   });
   assert.equal(existsSync(dir), false);
 });

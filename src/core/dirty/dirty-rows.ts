@@ -141,6 +141,7 @@ export async function publishDirty(f: DirtyFile): Promise<void> {
     });
   }
   await syncDir(join(f.target, '..'));
+  await unlinkIfThere(f.staged);
 }
 
 /** Removes the staged rows of a lost epoch. */

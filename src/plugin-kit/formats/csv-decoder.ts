@@ -19,8 +19,10 @@ import {
   quotedClasses,
   type CsvDialect,
 } from './csv-dialect.js';
+import { scanPlain, type PlainRules, type ScanPoint } from './csv-plain-scan.js';
 import type { FieldPlan } from './field-plan.js';
 import { PendingBytes } from './pending-bytes.js';
+import { wordsOf } from './words.js';
 import type { DecodeState, DecoderOptions, RecordDecoder, RecordPoint } from './record-decoder.js';
 import { RowAssembly, type RowFault } from './row-assembly.js';
 
@@ -30,6 +32,10 @@ export const MAX_RECORD_BYTES = 64 << 20;
 /** Why a record does not become a row; 0: it does. */
 const AFTER_QUOTE = 1;
 const CUT_ESCAPE = 2;
+
+/** So many records in a row that are not plain, and the next ones are not tried as plain ones. */
+const NOT_PLAIN = 8;
+const PAUSE = 256;
 
 /** Only where its layout is used: rows that are put together cell by cell are scanned into one of these first. */
 const SCRATCH_SCHEMA = internSchema([{ name: 'field', type: { is: 'string' } }]);
@@ -52,6 +58,9 @@ export class CsvDecoder implements RecordDecoder {
   readonly #pending = new PendingBytes();
   readonly #assembly: RowAssembly;
   readonly #scratch: BatchBuilder | null;
+  /** Null: this dialect or choice of columns has no plain records. */
+  readonly #plain: PlainRules | null;
+  readonly #at: ScanPoint = { i: 0, o: 0, cells: 0, rows: 0 };
   #offset: number;
   #line: number;
   /** Line where the quote opened that was still open at the end of the last scan; 0: none was. */
@@ -71,6 +80,12 @@ export class CsvDecoder implements RecordDecoder {
     this.#quotedClasses = quotedClasses(dialect);
     this.#assembly = new RowAssembly(plan);
     this.#scratch = plan.direct ? null : new BatchBuilder(SCRATCH_SCHEMA, { bytes: 1 << 16, rows: 1 });
+    const { delimiter, quote, escape, nullText } = dialect;
+    const plain = plan.direct && !plan.checked && plan.keptCount === plan.width && plan.width > 1;
+    this.#plain =
+      plain && delimiter.length === 1 && escape === null && !delimiter.includes(LF) && !delimiter.includes(CR)
+        ? { delimiter: delimiter[0] ?? 0, quote: quote ?? -1, nullText, width: plan.width }
+        : null;
     this.#offset = start.offset;
     this.#line = start.line;
   }
@@ -126,6 +141,11 @@ export class CsvDecoder implements RecordDecoder {
     const nullLength = nullText === null ? -1 : nullText.length;
     const keepBlank = exact && width === 1;
     const simple = direct && !checked && !this.#checkUtf8;
+    const plain = simple ? this.#plain : null;
+    const at = this.#at;
+    const words = wordsOf(src);
+    let out = wordsOf(sink.data);
+    let plainTries = NOT_PLAIN;
     const rowLimit = this.#target.rows;
     const byteLimit = this.#target.bytes;
     let data = sink.data;
@@ -149,6 +169,24 @@ export class CsvDecoder implements RecordDecoder {
         this.#full = true;
         break;
       }
+      if (plain !== null && plainTries > 0) {
+        at.i = i;
+        at.o = o;
+        at.cells = cells;
+        at.rows = rows;
+        scanPlain(at, plain, src, words, end, data, out, ends, rowLimit, byteLimit);
+        if (at.rows === rows) {
+          if (--plainTries === 0) plainTries = -PAUSE;
+        } else {
+          plainTries = NOT_PLAIN;
+          line += at.rows - rows;
+          i = recordStart = at.i;
+          o = rowOut = at.o;
+          cells = rowCells = at.cells;
+          rows = at.rows;
+          continue;
+        }
+      } else if (plain !== null && ++plainTries === 0) plainTries = 1;
       recordStart = i;
       if (!keepBlank && (src[i] === LF || (src[i] === CR && src[i + 1] === LF && i + 1 < end))) {
         i += src[i] === LF ? 1 : 2;
@@ -161,6 +199,7 @@ export class CsvDecoder implements RecordDecoder {
         sink.length = o;
         sink.reserve(0, keptCount * 256);
         ends = sink.ends;
+        if (data !== sink.data) out = wordsOf(sink.data);
         data = sink.data;
       }
       let lines = 0;

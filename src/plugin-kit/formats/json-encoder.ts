@@ -12,7 +12,8 @@ import {
 import type { ByteBuffer } from './byte-buffer.js';
 import { showRow } from './dirty-row.js';
 import { isJson, skipNumber } from './json-scan.js';
-import type { OutputFormat, RecordEncoder } from './record-encoder.js';
+import { fourOf, HIGH, ONES, wordsOf } from './words.js';
+import type { ColumnChoice, OutputFormat, RecordEncoder } from './record-encoder.js';
 
 const LF = 10;
 const CR = 13;
@@ -92,6 +93,22 @@ function otherCell(kind: CellKind, src: Buffer, start: number, end: number, dst:
   return o;
 }
 
+/** `"name":`, padded to whole words. */
+interface Key {
+  readonly words: DataView;
+  /** Without the padding. */
+  readonly length: number;
+}
+
+function keyOf(name: string): Key {
+  const text = Buffer.from(`${JSON.stringify(name)}:`);
+  const padded = Buffer.alloc(text.length + 4);
+  text.copy(padded);
+  return { words: wordsOf(padded), length: text.length };
+}
+
+const NO_KEY = keyOf('');
+
 /**
  * One JSON object a line. Numbers keep their digits; NaN and the infinities are strings; json cells stand as they are;
  * binary cells are base64; a NULL is null; an ABSENT cell's key is left out.
@@ -101,16 +118,16 @@ class JsonEncoder implements RecordEncoder {
   readonly #schema: RowSchema;
   readonly #projection: Int32Array;
   /** `"name":` of each column. */
-  readonly #keys: readonly Buffer[];
+  readonly #keys: readonly Key[];
   readonly #keyBytes: number;
   readonly #kinds: readonly CellKind[];
   readonly #isText: Uint8Array;
 
-  constructor(schema: RowSchema, projection: readonly number[]) {
+  constructor(schema: RowSchema, { projection, names }: ColumnChoice) {
     this.#schema = schema;
     this.#projection = Int32Array.from(projection);
     const columns = projection.map((i) => schema.columns[i]);
-    this.#keys = columns.map((c) => Buffer.from(`${JSON.stringify(c?.name ?? '')}:`));
+    this.#keys = names.map((n) => keyOf(n));
     this.#keyBytes = this.#keys.reduce((sum, k) => sum + k.length, 0);
     this.#kinds = columns.map((c) => (c ? cellKind(c.type) : 'text'));
     this.#isText = Uint8Array.from(this.#kinds, (k) => (k === 'text' ? 1 : 0));
@@ -125,6 +142,12 @@ class JsonEncoder implements RecordEncoder {
     const keys = this.#keys;
     const isText = this.#isText;
     const target = out.target;
+    const words = wordsOf(src);
+    const quotes = fourOf(QUOTE);
+    const slashes = fourOf(BACKSLASH);
+    const spaces = fourOf(SPACE);
+    let dst = out.data;
+    let dstWords = wordsOf(dst);
     let row = first;
     let o = out.length;
     rows: for (; row < section.rows && o < target; row++) {
@@ -133,8 +156,11 @@ class JsonEncoder implements RecordEncoder {
       const rowBytes = ((ends[base + width - 1] ?? 0) & END_MASK) - rowStart;
       out.length = o;
       // Worst case: every byte a control character (\u00xx), every cell null or quoted with a comma.
-      out.reserve(rowBytes * 6 + this.#keyBytes + columns * 8 + 3);
-      const dst = out.data;
+      out.reserve(rowBytes * 6 + this.#keyBytes + columns * 12 + 8);
+      if (dst !== out.data) {
+        dst = out.data;
+        dstWords = wordsOf(dst);
+      }
       let comma = OPEN;
       for (let c = 0; c < columns; c++) {
         const cell = base + (projection[c] ?? 0);
@@ -142,8 +168,10 @@ class JsonEncoder implements RecordEncoder {
         if ((e & ABSENT_FLAG) !== 0) continue;
         dst[o++] = comma;
         comma = COMMA;
-        const key = keys[c] ?? NULL_WORD;
-        for (let p = 0; p < key.length; p++) dst[o++] = key[p] ?? 0;
+        const key = keys[c] ?? NO_KEY;
+        // Whole words, the last one past the key's end: what follows overwrites it.
+        for (let p = 0; p < key.length; p += 4) dstWords.setInt32(o + p, key.words.getInt32(p, true), true);
+        o += key.length;
         if ((e & NULL_FLAG) !== 0) {
           dst.set(NULL_WORD, o);
           o += 4;
@@ -155,7 +183,17 @@ class JsonEncoder implements RecordEncoder {
           dst[o++] = QUOTE;
           const cellOut = o;
           let marks = 0;
-          for (let p = start; p < end; p++) {
+          let p = start;
+          for (; p + 4 <= end; p += 4) {
+            const x = words.getInt32(p, true);
+            dstWords.setInt32(o, x, true);
+            o += 4;
+            const q = x ^ quotes;
+            const s = x ^ slashes;
+            marks |= ((q - ONES) & ~q) | ((s - ONES) & ~s) | ((x - spaces) & ~x);
+          }
+          marks &= HIGH;
+          for (; p < end; p++) {
             const b = src[p] ?? 0;
             dst[o++] = b;
             marks |= ESCAPED[b] ?? 0;
@@ -192,5 +230,5 @@ class JsonEncoder implements RecordEncoder {
 }
 
 export function jsonLinesOutput(): OutputFormat {
-  return { selfDescribing: true, encoder: (schema, projection) => new JsonEncoder(schema, projection) };
+  return { selfDescribing: true, encoder: (schema, choice) => new JsonEncoder(schema, choice) };
 }

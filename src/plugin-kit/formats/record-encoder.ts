@@ -13,9 +13,15 @@ export interface RecordEncoder {
   encode(batch: RowBatch, section: Section, first: number, out: ByteBuffer, reject: (row: RejectedRow) => void): number;
 }
 
-/** An output format with its options. `projection`: index in the schema of each column to write, in order. */
+/** The columns to write, in order: each one's index in the schema of the rows, and its name in the output. */
+export interface ColumnChoice {
+  readonly projection: readonly number[];
+  readonly names: readonly string[];
+}
+
+/** An output format with its options. */
 export interface OutputFormat {
   /** True: each record names its columns, so that records of several schemas may share a file. */
   readonly selfDescribing: boolean;
-  encoder(schema: RowSchema, projection: readonly number[]): RecordEncoder;
+  encoder(schema: RowSchema, columns: ColumnChoice): RecordEncoder;
 }

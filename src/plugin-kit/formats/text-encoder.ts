@@ -11,7 +11,7 @@ import {
 import type { ByteBuffer } from './byte-buffer.js';
 import { CR, LF, bytesAt, type CsvDialect } from './csv-dialect.js';
 import { showRow } from './dirty-row.js';
-import type { OutputFormat, RecordEncoder } from './record-encoder.js';
+import type { ColumnChoice, OutputFormat, RecordEncoder } from './record-encoder.js';
 import { SyncError } from '../../plugin-api/index.js';
 
 export interface TextOutputOptions {
@@ -33,7 +33,7 @@ class TextEncoder implements RecordEncoder {
   readonly #binary: readonly boolean[];
   readonly #special = new Uint8Array(256);
 
-  constructor(options: TextOutputOptions, schema: RowSchema, projection: readonly number[]) {
+  constructor(options: TextOutputOptions, schema: RowSchema, { projection, names }: ColumnChoice) {
     const { delimiter } = options.dialect;
     this.#dialect = options.dialect;
     this.#schema = schema;
@@ -41,8 +41,7 @@ class TextEncoder implements RecordEncoder {
     this.#special[LF] = this.#special[CR] = this.#special[delimiter[0] ?? 0] = 1;
     const columns = projection.map((i) => schema.columns[i]);
     this.#binary = columns.map((c) => c !== undefined && cellKind(c.type) === 'bytes');
-    const names = columns.map((c) => Buffer.from(c?.name ?? ''));
-    this.header = options.header ? this.#headerLine(names) : null;
+    this.header = options.header ? this.#headerLine(names.map((n) => Buffer.from(n))) : null;
   }
 
   #headerLine(names: readonly Buffer[]): Uint8Array {
@@ -150,5 +149,5 @@ class TextEncoder implements RecordEncoder {
 }
 
 export function textOutput(options: TextOutputOptions): OutputFormat {
-  return { selfDescribing: false, encoder: (schema, projection) => new TextEncoder(options, schema, projection) };
+  return { selfDescribing: false, encoder: (schema, choice) => new TextEncoder(options, schema, choice) };
 }

@@ -166,7 +166,7 @@ describe('job file: reader and writer together', () => {
     await assertRefused(
       jobText({ reader: '"column": ["a", "b", "c"]', writer: '"column": ["a", "b", "c", "d"]' }),
       [
-        `job.json:11:24: error: ${WRITER}: the reader has 3 columns, the writer 4 columns; give both sides the same columns; they go by position`,
+        `job.json:11:24: error: ${WRITER}: the reader has 3 columns, the writer 4 columns; give both sides equally many; they go by name where all names are the same, else by position`,
       ],
       'COLUMN_MISMATCH',
     );
@@ -174,7 +174,7 @@ describe('job file: reader and writer together', () => {
 
   test('the same names in another order are a warning', async () => {
     await assertAccepted(jobText({ reader: '"column": ["a", "b"]', writer: '"column": ["b", "a"]' }), [
-      `job.json:11:24: warning: ${WRITER}: reader and writer name the same columns in another order: "a" goes into "b"; columns go by position`,
+      `job.json:11:24: warning: ${WRITER}: reader and writer name the same columns in another order: "a" stands where "b" does; columns of the same names go by name`,
     ]);
   });
 

@@ -114,7 +114,7 @@ export function encodeAll(
     builder.endRow();
   }
   const batch = builder.finish('s', null, 0);
-  const encoder = format.encoder(schema, projection);
+  const encoder = format.encoder(schema, { projection, names: projection.map((i) => schema.columns[i]?.name ?? '') });
   const parts: Buffer[] = encoder.header ? [Buffer.from(encoder.header)] : [];
   const rejected: RejectedRow[] = [];
   const out = new ByteBuffer(target);
