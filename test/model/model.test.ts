@@ -173,14 +173,18 @@ test(`${String(SEEDS)} random schedules from seed ${String(FIRST)}`, async () =>
   const seeds = Array.from({ length: SEEDS }, (_, i) => FIRST + i);
   const failures: string[] = [];
   let starts = 0;
-  await eachOf(seeds, async (seed) => {
-    try {
-      const n = await schedule(seed);
-      starts += n;
-    } catch (e) {
-      failures.push(`MODEL_SEED=${String(seed)}: ${e instanceof Error ? (e.stack ?? e.message) : String(e)}`);
-    }
-  });
+  await eachOf(
+    seeds,
+    async (seed) => {
+      try {
+        const n = await schedule(seed);
+        starts += n;
+      } catch (e) {
+        failures.push(`MODEL_SEED=${String(seed)}: ${e instanceof Error ? (e.stack ?? e.message) : String(e)}`);
+      }
+    },
+    12,
+  );
   console.log(`${String(SEEDS)} schedules, ${String(starts)} starts`);
   assert.deepEqual(failures, []);
   assert.deepEqual(warnings, []);

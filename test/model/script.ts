@@ -51,6 +51,12 @@ const STEPS = [
   ...['complete.after', 'scripted.prepared', 'scripted.committed', 'scripted.recovered'],
 ] as const;
 
+/** Where an epoch is left in doubt, or just is not. */
+const DOUBT = [
+  ...['prepare.after', 'ckpt.written', 'ckpt.after', 'commit.before', 'commit.data', 'commit.after'],
+  ...['scripted.committed', 'outcome.before', 'recover.after', 'recover.outcome', 'takeover.written'],
+] as const;
+
 function splitsOf(d: Dice): readonly Split[] {
   const splits: Split[] = [];
   for (let i = d.int(1, 5); i > 0; i--) {
@@ -67,7 +73,7 @@ function splitsOf(d: Dice): readonly Split[] {
 }
 
 function eventsOf(d: Dice, splits: readonly Split[]): readonly ReaderEvent[] {
-  return d.some(5, (i): ReaderEvent => {
+  const events = d.some(7, (i): ReaderEvent => {
     const s = d.of(splits.filter((x) => x.rows > 0).length > 0 ? splits.filter((x) => x.rows > 0) : splits);
     const t = s.transaction ?? 1;
     const start = 1 + t * d.int(0, Math.max(0, Math.ceil(s.rows / t) - 1));
@@ -81,7 +87,10 @@ function eventsOf(d: Dice, splits: readonly Split[]): readonly ReaderEvent[] {
       default:
         return s.rows === 0 ? { split: s.id, at: 1, do: 'idle' } : { split: s.id, at: d.int(1, s.rows), do: 'dirty' };
     }
-  });
+  }); // A row is dirty once: the reader knows no second event of that kind for it.
+  const isNew = (e: ReaderEvent, i: number): boolean =>
+    events.findIndex((x) => x.split === e.split && x.at === e.at && x.do === 'dirty') === i;
+  return events.filter((e, i) => e.do !== 'dirty' || isNew(e, i));
 }
 
 function failsOf(d: Dice): JsonObject {
@@ -103,7 +112,7 @@ function failsOf(d: Dice): JsonObject {
 
 export function scriptOf(d: Dice): Script {
   const splits = splitsOf(d);
-  const epochs = d.some(3, () => ({ epoch: d.int(1, 10) }));
+  const epochs = d.chance(0.5) ? [{ epoch: 0 }] : d.some(3, () => ({ epoch: d.int(1, 10) }));
   return {
     splits,
     events: eventsOf(d, splits),
@@ -120,6 +129,8 @@ export function scriptOf(d: Dice): Script {
     },
     more: {
       errorLimit: { record: null, percentage: null },
+      // Slow enough for several epochs in one split.
+      rowsPerSecond: d.of([0, 400, 1200]),
       checkpoint: { intervalMs: d.of([1, 1, 1, 10_000]), numRetained: d.int(1, 3) },
     },
   };
@@ -135,7 +146,8 @@ export interface Start {
 
 export function startOf(d: Dice, calm: boolean): Start {
   if (calm) return { failpoint: undefined, stopAfter: null, zombieAt: null };
-  const failpoint = d.chance(0.6) ? `${d.of(STEPS)}#${String(d.int(1, 3))}=throw` : undefined;
+  const step = d.chance(0.5) ? d.of(DOUBT) : d.of(STEPS);
+  const failpoint = d.chance(0.75) ? `${step}#${String(d.int(1, 4))}=throw` : undefined;
   return {
     failpoint,
     stopAfter: d.chance(0.2) ? d.int(0, 25) : null,
