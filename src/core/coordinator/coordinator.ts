@@ -58,7 +58,8 @@ export class Coordinator implements LaneEvents {
   /** Set while a barrier is under way. */
   #onFail: ((e: SyncError) => void) | null = null;
   #wanted: string | null = null;
-  #lastEnd = performance.now();
+  #lastStart = performance.now();
+  #lastEnd = this.#lastStart;
   #timeouts = 0;
   /** The epoch whose prepare has begun and which is not durable; null: none, or it must be left to recovery. */
   #undo: number | null;
@@ -159,7 +160,9 @@ export class Coordinator implements LaneEvents {
         this.#wanted = null;
         return 'lane';
       }
-      const due = this.#lastEnd + Math.max(intervalMs, minPauseMs) - performance.now();
+      // The first interval counts from the start of the run; minPause is between two epochs only.
+      const pause = this.#lastEnd > this.#lastStart ? minPauseMs : 0;
+      const due = Math.max(this.#lastStart + intervalMs, this.#lastEnd + pause) - performance.now();
       if (due <= 0) return 'interval';
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, Math.min(due, 0x7fff_ffff));
@@ -180,6 +183,7 @@ export class Coordinator implements LaneEvents {
     const { points, store, settings, run, log } = this.#p;
     const n = this.#epoch;
     const began = performance.now();
+    this.#lastStart = began;
     const limitMs = trigger === 'stop' ? this.#p.stopTimeoutMs : settings.checkpoint.timeoutMs;
     const reports = await this.#barriers(queue, n, limitMs, trigger);
     if (!reports) return null;

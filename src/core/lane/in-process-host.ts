@@ -43,6 +43,7 @@ export class InProcessHost implements LaneHost {
   /** Once closed. */
   #last: Counters = NO_COUNTERS;
   readonly #hurry = new AbortController();
+  readonly #metrics = new MetricRegistry();
 
   constructor(deps: InProcessDeps) {
     this.#d = deps;
@@ -52,7 +53,7 @@ export class InProcessHost implements LaneHost {
     const { job, log, points, rate, limit, events, signal } = this.#d;
     const context: LaneContext = {
       log,
-      metrics: new MetricRegistry(),
+      metrics: this.#metrics,
       signal: AbortSignal.any([signal, this.#hurry.signal]),
       failpoint: (step) => {
         points.hit(step, init.lane);
@@ -124,6 +125,8 @@ export class InProcessHost implements LaneHost {
 
   async close(end: LaneEnd): Promise<void> {
     const lane = this.#lane;
+    const metrics = this.#metrics.snapshot();
+    if (Object.keys(metrics).length > 0) this.#d.log.debug(metrics, 'metrics of the lane');
     this.#last = this.counters();
     this.#lane = null;
     try {

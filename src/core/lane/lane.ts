@@ -79,10 +79,10 @@ export class Lane {
     this.#epoch = epoch;
     this.#loops = Promise.allSettled([
       this.#read().catch((e: unknown) => {
-        this.#fail(e);
+        this.#fail(toSyncError(e, 'SOURCE_IO'));
       }),
       this.#write().catch((e: unknown) => {
-        this.#fail(e);
+        this.#fail(toSyncError(e, 'SINK_IO'));
       }),
     ]);
     if (this.#track.openBounded === 0) this.#p.events.wantSplit(this.#p.lane, epoch);
@@ -278,7 +278,9 @@ export class Lane {
 
   #calling<T>(call: Promise<T>): Promise<T> {
     this.#call = call.catch(() => undefined);
-    return call;
+    return call.catch((e: unknown) => {
+      throw toSyncError(e, 'SINK_IO');
+    });
   }
 
   async #prepare(epoch: number): Promise<LaneRecord> {

@@ -1,0 +1,51 @@
+/** Every example job is run as it stands, in a folder of its own. */
+import assert from 'node:assert/strict';
+import { cpSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ROOT, sync } from '../support/sync.js';
+import { publishedLines, Workspace } from '../support/workspace.js';
+
+type Check = (ws: Workspace) => void;
+
+const CHECKS: Readonly<Record<string, Check>> = {
+  'file-to-file.json': (ws) => {
+    const rows = publishedLines(ws.path('out/countries')).map((l) => JSON.parse(l) as Record<string, unknown>);
+    assert.equal(rows.length, 31);
+    assert.deepEqual(
+      rows.find((r) => r['code'] === 'ZA'),
+      {
+        code: 'ZA',
+        name: 'South Africa',
+        native_name: 'South Africa',
+        flag: '🇿🇦',
+        capital: 'Pretoria, Cape Town, Bloemfontein',
+        population: 60414000,
+        independence: '1910-05-31',
+        note: 'Three capitals:\nexecutive, legislative, judicial',
+      },
+    );
+    assert.equal(rows.find((r) => r['code'] === 'CI')?.['note'], null, '\\N is NULL');
+    assert.equal(rows.find((r) => r['code'] === 'KE')?.['note'], '', 'an empty field is an empty text');
+  },
+  'stream-to-stream.json': () => undefined,
+};
+
+const names = readdirSync(join(ROOT, 'job-configs')).filter((n) => n.endsWith('.json'));
+
+test('every example job has a check here', () => {
+  assert.deepEqual(names.sort(), Object.keys(CHECKS).sort());
+});
+
+for (const name of names) {
+  test(`${name} runs`, async () => {
+    using ws = new Workspace();
+    cpSync(join(ROOT, 'job-configs'), ws.path('job-configs'), { recursive: true });
+    const r = await sync(['run', `job-configs/${name}`, '--output', 'json'], { cwd: ws.dir });
+    assert.equal(r.code, 0, r.stderr);
+    assert.equal(r.summary?.state, 'finished');
+    assert.ok(r.summary.read > 0);
+    assert.equal(r.summary.written, r.summary.read);
+    CHECKS[name]?.(ws);
+  });
+}
