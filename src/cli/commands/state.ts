@@ -57,7 +57,7 @@ function table(states: readonly StateListing[]): readonly string[] {
     s.state,
     String(s.epoch),
     formatCount(s.rows),
-    new Date(s.at).toISOString().replace(/\.\d+Z$/, 'Z'),
+    s.at === 0 ? '-' : new Date(s.at).toISOString().replace(/\.\d+Z$/, 'Z'),
     s.runId,
     s.jobId,
   ]);

@@ -3,6 +3,7 @@
  */
 import {
   SyncError,
+  toSyncError,
   type Committable,
   type JsonValue,
   type Logger,
@@ -18,6 +19,7 @@ import {
   NO_COUNTERS,
   STATE_FORMAT,
   type Checkpoint,
+  type DirtyFile,
   type LaneRecord,
   type OpenSplit,
   type Outcome,
@@ -29,6 +31,8 @@ import type { RunStore } from './run-store.js';
 export interface Restored {
   /** The newest epoch number that is taken. */
   readonly epoch: number;
+  /** When its last checkpoint was made (ms since 1970); null: there was none. */
+  readonly at: number | null;
   readonly planner: JsonValue;
   readonly replay: PlannerReplay;
   readonly open: readonly OpenSplit[];
@@ -43,6 +47,7 @@ export interface Restored {
 
 const NOTHING: Restored = {
   epoch: 0,
+  at: null,
   planner: null,
   replay: { committed: [], reopened: [] },
   open: [],
@@ -119,13 +124,24 @@ async function decide(p: RecoverParts, c: Checkpoint): Promise<Outcome> {
     );
   }
   for (const rec of c.lanes) {
-    if (rec.dirty) await (lanes[rec.lane] === 'committed' ? publishDirty(rec.dirty) : dropDirty(rec.dirty));
+    if (rec.dirty) await settleDirty(rec.dirty, lanes[rec.lane] === 'committed', log);
   }
   const outcome: Outcome = { format: STATE_FORMAT, epoch: c.epoch, attempt: run.attempt, lanes, by: 'recover' };
   await store.putOutcome(outcome);
   points.hit('recover.outcome');
   log.info({ epoch: c.epoch, lanes }, `epoch ${String(c.epoch)} was in doubt and is settled`);
   return outcome;
+}
+
+/** Dirty rows explain the counters; without the file those still hold, so a file that somebody took stops nothing. */
+async function settleDirty(f: DirtyFile, committed: boolean, log: Logger): Promise<void> {
+  if (!committed) return dropDirty(f);
+  try {
+    await publishDirty(f);
+  } catch (e) {
+    if (toSyncError(e).code !== 'SINK_CONFLICT') throw e;
+    log.warn({ file: f.target, rows: f.rows }, `${toSyncError(e).message}: ${f.target}`);
+  }
 }
 
 async function ask(
@@ -178,6 +194,7 @@ export function settle(c: Checkpoint, outcome: Outcome | null): Restored {
   }
   return {
     epoch: c.epoch,
+    at: c.at,
     planner: c.planner,
     replay: { committed, reopened },
     open: [...open.values()],
@@ -203,7 +220,8 @@ function takeover(p: RecoverParts, r: Restored, epoch: number): Checkpoint {
     runId: p.run.runId,
     attempt: p.run.attempt,
     epoch,
-    at: Date.now(),
+    // Not now: it is the age of what was done last that resumeMaxAge looks at.
+    at: r.at ?? Date.now(),
     fingerprint: p.fingerprint,
     planner: r.planner,
     replay: r.replay,

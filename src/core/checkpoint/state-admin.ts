@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { hasCode, readIfThere } from '../../durable/files.js';
 import {
   SyncError,
+  toSyncError,
   type AnyWriterDefinition,
   type JsonValue,
   type Logger,
@@ -21,7 +22,7 @@ import type { RunStore } from './run-store.js';
 export interface StateListing {
   readonly jobId: string;
   readonly runId: string;
-  readonly state: 'finished' | 'unfinished' | 'in doubt' | 'given up';
+  readonly state: 'finished' | 'unfinished' | 'in doubt' | 'given up' | 'damaged';
   readonly epoch: number;
   /** ms since 1970 of the last checkpoint, or of the run's start. */
   readonly at: number;
@@ -52,7 +53,17 @@ export async function listStates(stateRoot: string): Promise<readonly StateListi
   return out;
 }
 
+/** A run that cannot be read must not hide the others. */
 async function listing(jobId: string, run: RunStore): Promise<StateListing> {
+  try {
+    return await soundListing(jobId, run);
+  } catch (e) {
+    if (toSyncError(e).code !== 'STATE_CORRUPT') throw e;
+    return { jobId, runId: run.runId, state: 'damaged', epoch: (await run.epochs()).at(-1) ?? 0, at: 0, rows: 0 };
+  }
+}
+
+async function soundListing(jobId: string, run: RunStore): Promise<StateListing> {
   const newest = await run.newest();
   const doubt = newest?.kind === 'epoch' && !(await run.outcome(newest.epoch));
   const state = (await run.has('finished'))
@@ -84,7 +95,7 @@ export async function showState(stateRoot: string, jobId: string): Promise<JsonV
   const newest = await run.newest();
   const attempts = await run.attempts();
   return {
-    ...(await listing(jobId, run)),
+    ...(await soundListing(jobId, run)),
     folder: run.dir,
     run: (await run.info()) as unknown as JsonValue,
     attempt: (await run.attempt(attempts.at(-1) ?? 0)) as unknown as JsonValue,

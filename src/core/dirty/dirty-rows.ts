@@ -131,13 +131,13 @@ export async function sweepDirty(dir: string, runId: string, before: number): Pr
   }
 }
 
-/** Publishes a prepared file. Idempotent. @throws SyncError COMMIT_UNKNOWN where it is in neither place. */
+/** Publishes a prepared file. Idempotent. @throws SyncError SINK_CONFLICT where it is in neither place. */
 export async function publishDirty(f: DirtyFile): Promise<void> {
   const r = await publishNoReplace(f.staged, f.target, f.size);
   if (r === 'missing' || r === 'conflict') {
-    throw new SyncError('COMMIT_UNKNOWN', `${String(f.rows)} dirty rows are neither staged nor published`, {
+    throw new SyncError('SINK_CONFLICT', `${String(f.rows)} dirty rows are neither staged nor published`, {
       place: f.target,
-      hint: 'Put the file back, or decide with `sync state resolve`.',
+      hint: 'Something else works in the folder of dirty rows (setting.dirty.path). The counts hold; the rows are gone.',
     });
   }
   await syncDir(join(f.target, '..'));
