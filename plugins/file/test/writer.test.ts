@@ -195,3 +195,19 @@ test('write modes to come, double columns and other encodings are found, each wi
   assert.deepEqual(paths({ column: ['a', 'a', '*'] }), ['column[1]', 'column[2]']);
   assert.deepEqual(paths({ encoding: 'gbk' }), ['encoding']);
 });
+
+for (const fileType of ['csv', 'json', 'text'] as const) {
+  test(`parts smaller than a header or a row hold one row each (${fileType})`, { timeout: 10_000 }, async (t) => {
+    const dir = folder(t);
+    const w = await openWriter({ path: dir, fileType, isFirstLineHeader: true, maxFileSize: 1 });
+    await writeEpoch(
+      w,
+      batchOf(AB, [
+        ['1', '2'],
+        ['3', '4'],
+      ]),
+    );
+    assert.equal(contents(dir).length, 2);
+    assert.ok(contents(dir).every((c) => c.split('\n').length === (fileType === 'json' ? 2 : 3)));
+  });
+}

@@ -79,7 +79,7 @@ class CsvEncoder implements RecordEncoder {
     let dstWords = wordsOf(dst);
     let row = first;
     let o = out.length;
-    for (; row < section.rows && o < target; row++) {
+    for (; row < section.rows && (o < target || row === first); row++) {
       const base = section.firstCell + row * width;
       // Worst case of the row: all bytes escaped (or base64), all cells quoted.
       const rowStart = base === 0 ? 0 : (ends[base - 1] ?? 0) & END_MASK;

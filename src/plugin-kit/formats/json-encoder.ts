@@ -150,7 +150,7 @@ class JsonEncoder implements RecordEncoder {
     let dstWords = wordsOf(dst);
     let row = first;
     let o = out.length;
-    rows: for (; row < section.rows && o < target; row++) {
+    rows: for (; row < section.rows && (o < target || row === first); row++) {
       const base = section.firstCell + row * width;
       const rowStart = base === 0 ? 0 : (ends[base - 1] ?? 0) & END_MASK;
       const rowBytes = ((ends[base + width - 1] ?? 0) & END_MASK) - rowStart;

@@ -6,7 +6,8 @@ export interface RecordEncoder {
   /** What every file begins with (a header line); null: nothing. */
   readonly header: Uint8Array | null;
   /**
-   * Appends rows of the section from row `first` on, until `out` is full or the section ends.
+   * Appends rows of the section from row `first` on, until `out` is full or the section ends; at least one, also where a
+   * header has filled `out` already.
    * Rows that the format cannot hold are handed to `reject` and leave no byte.
    * @returns the row to go on with; `section.rows` at the end.
    */

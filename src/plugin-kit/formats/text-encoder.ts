@@ -83,7 +83,7 @@ class TextEncoder implements RecordEncoder {
     const special = this.#special;
     let row = first;
     let o = out.length;
-    rows: for (; row < section.rows && o < out.target; row++) {
+    rows: for (; row < section.rows && (o < out.target || row === first); row++) {
       const base = section.firstCell + row * width;
       const rowStart = base === 0 ? 0 : (ends[base - 1] ?? 0) & END_MASK;
       const rowBytes = ((ends[base + width - 1] ?? 0) & END_MASK) - rowStart;
