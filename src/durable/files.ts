@@ -20,15 +20,28 @@ export async function syncDir(path: string): Promise<void> {
   }
 }
 
-/** mkdir -p whose new names are durable. */
+/**
+ * mkdir -p whose new names are durable. Not by mkdir's own `recursive`: below a folder that takes no new names and says
+ * ENOENT (as /proc does) that one tries for ever.
+ */
 export async function makeDirDurable(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true });
-  if (first === undefined) return;
-  // Each new folder's name lives in its parent: sync from the first one made down to the last.
-  for (let p = path; ; p = dirname(p)) {
-    await syncDir(dirname(p));
-    if (p === first || dirname(p) === p) return;
+  try {
+    await mkdir(path);
+  } catch (e) {
+    if (hasCode(e, 'EEXIST')) {
+      if ((await stat(path)).isDirectory()) return;
+      throw e;
+    }
+    const parent = dirname(path);
+    if (!hasCode(e, 'ENOENT') || parent === path) throw e;
+    await makeDirDurable(parent);
+    try {
+      await mkdir(path);
+    } catch (again) {
+      if (!hasCode(again, 'EEXIST')) throw again; // another process may have been quicker
+    }
   }
+  await syncDir(dirname(path));
 }
 
 async function writeTemp(path: string, data: string | Uint8Array): Promise<void> {
