@@ -70,6 +70,7 @@ export const READER_OPTIONS = {
   properties: {
     path: {
       title: 'Path',
+      'x-path': 'list',
       description:
         'Files, folders (the files in them) or globs to read, as a list or separated by commas; - is standard input.',
       anyOf: [
@@ -135,6 +136,7 @@ export const WRITER_OPTIONS = {
   properties: {
     path: {
       title: 'Folder',
+      'x-path': 'one',
       description: 'Folder that gets the files; it is made if it is not there; - is standard output.',
       type: 'string',
       minLength: 1,

@@ -1,7 +1,11 @@
+import { resolve } from 'node:path';
 import type { JsonObject, JsonValue } from '../plugin-api/index.js';
 import { branchFor, branchesOf, extraPropertyOf, jsonTypeOf, propertyOf, type SchemaNode } from './schema.js';
 
-/** The options without whatever is `x-secret`: they may be persisted and shown. */
+/**
+ * The options without whatever is `x-secret`: they may be persisted and shown. Paths are absolute, here and in the
+ * identity: a start from another folder must not take another source or target for the same one.
+ */
 export function publicOptions(schema: SchemaNode, options: Readonly<Record<string, unknown>>): JsonObject {
   return projectObject(schema, options, (s) => s['x-secret'] !== true);
 }
@@ -23,16 +27,29 @@ function projectObject(schema: SchemaNode, value: object, keep: Keep): JsonObjec
   return out;
 }
 
-function project(schema: SchemaNode, value: unknown, keep: Keep): JsonValue | undefined {
+function absolute(path: string, form: SchemaNode['x-path']): string {
+  const one = (p: string): string => (p === '-' || p === '' ? p : resolve(p));
+  if (form === 'one') return one(path);
+  const parts = path.split(',').map((p) => one(p.trim()));
+  return parts.join(',');
+}
+
+function project(
+  schema: SchemaNode,
+  value: unknown,
+  keep: Keep,
+  pathOf: SchemaNode['x-path'] = undefined,
+): JsonValue | undefined {
+  const path = schema['x-path'] ?? pathOf;
   if (value === undefined || !keep(schema)) return undefined;
   const chosen = branchesOf(schema) ? (branchFor(schema, jsonTypeOf(value)) ?? {}) : schema;
   if (chosen !== schema && !keep(chosen)) return undefined;
   if (Array.isArray(value)) {
     const items: readonly unknown[] = value;
-    return items.map((v) => project(chosen.items ?? {}, v, keep)).filter((v) => v !== undefined);
+    return items.map((v) => project(chosen.items ?? {}, v, keep, path)).filter((v) => v !== undefined);
   }
   if (typeof value === 'object' && value !== null) return projectObject(chosen, value, keep);
-  return value as JsonValue;
+  return path && typeof value === 'string' ? absolute(value, path) : (value as JsonValue);
 }
 
 /** Freezes plain JSON data in depth; returns it. */

@@ -24,6 +24,8 @@ export interface SchemaNode {
   readonly 'x-secret'?: boolean;
   readonly 'x-state'?: 'identity' | 'tuning';
   readonly 'x-unit'?: string;
+  /** A path of this machine (`list`: several, with commas); kept absolute in state. `-` is none. */
+  readonly 'x-path'?: 'one' | 'list' | undefined;
   readonly 'x-aliases'?: readonly string[];
   /** Accepted spelling → value. */
   readonly 'x-values'?: Readonly<Record<string, unknown>>;

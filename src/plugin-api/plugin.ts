@@ -9,7 +9,8 @@ export const API_VERSION = 1;
 /**
  * The options of a plugin: plain JSON Schema (draft 7) of type object, plus these keywords on properties:
  * `x-secret` (never leaves the config), `x-state` (`identity`, the default: part of the state fingerprint; `tuning`: may
- * change between runs), `x-unit`, `x-aliases` (other accepted names), `x-values` (accepted spellings → value).
+ * change between runs), `x-unit`, `x-path` (`one` or `list`, with commas: paths of this
+ * machine, kept absolute in state), `x-aliases` (other accepted names), `x-values` (accepted spellings → value).
  * Everything that says something about an option is derived from it.
  */
 export type OptionsSchema = JSONSchema & {

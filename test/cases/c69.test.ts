@@ -61,8 +61,8 @@ test('C69 (a) 3 columns against 4 are a config error before anything happens', a
 });
 
 for (const [what, edit, named] of [
-  ['another source', { reader: { path: 'in2' } }, /reader\.parameter\.path \("in" → "in2"\)/],
-  ['another target', { writer: { path: 'out2' } }, /writer\.parameter\.path \("out" → "out2"\)/],
+  ['another source', { reader: { path: 'in2' } }, /reader\.parameter\.path \(".*\/in" → ".*\/in2"\)/],
+  ['another target', { writer: { path: 'out2' } }, /writer\.parameter\.path \(".*\/out" → ".*\/out2"\)/],
   ['other columns', { reader: { column: ['a', 'c', 'b'] } }, /reader\.parameter\.column/],
 ] as const) {
   test(`C69 (b) state of a job that now has ${what} is refused, naming it; --fresh starts anew`, async () => {
@@ -91,4 +91,21 @@ test('C69 (b) another channel count goes on: no row is lost or doubled', async (
   assert.equal(r.code, 0, r.stderr);
   assert.equal(r.summary?.['resumed'], true);
   assert.deepEqual(publishedLines(ws.path('out')), rows);
+});
+
+test('C69 (b) the same relative paths from another folder are another job', async () => {
+  using ws = new Workspace();
+  input(ws, 'in');
+  input(ws, 'elsewhere/in');
+  const path = job(ws);
+  assertKilled(await run(ws, path, [], 'outcome.after'), 'outcome.after');
+  const env = { SYNC_STATE_DIR: ws.path('state') };
+  const r = await sync(['run', path, '--output', 'json'], { cwd: ws.path('elsewhere'), env });
+  assert.equal(r.code, 4, r.stderr);
+  assert.match(r.summary?.error?.message ?? '', /reader\.parameter\.path .*elsewhere/);
+  // The target that was used is swept, not the one that the path means from here.
+  const fresh = await sync(['run', path, '--output', 'json', '--fresh'], { cwd: ws.path('elsewhere'), env });
+  assert.equal(fresh.code, 0, fresh.stderr);
+  assert.equal(readdirSync(ws.path('out')).filter((n) => n.startsWith('.')).length, 0);
+  assert.equal(publishedLines(ws.path('elsewhere/out')).length, 80);
 });
