@@ -7,12 +7,13 @@ const root = normalize(join(import.meta.dirname, '..'));
 const ALLOWED = {
   'src/plugin-api': [],
   'src/durable': [],
+  'src/job': ['src/plugin-api'],
   'src/plugin-kit': ['src/plugin-api', 'src/durable'],
   'src/plugin-testkit': ['src/plugin-api', 'src/plugin-kit'],
-  'src/core': ['src/plugin-api', 'src/durable'],
-  'src/config': ['src/plugin-api'],
+  'src/core': ['src/plugin-api', 'src/durable', 'src/job'],
+  'src/config': ['src/plugin-api', 'src/job'],
   'src/registry': ['src/plugin-api'],
-  'src/cli': ['src/plugin-api', 'src/core', 'src/config', 'src/registry', 'src/durable'],
+  'src/cli': ['src/plugin-api', 'src/job', 'src/core', 'src/config', 'src/registry', 'src/durable'],
   test: ['*'],
 };
 /** Names of this package that a zone may import; plugins see nothing else of it. */

@@ -1,4 +1,4 @@
-import type { Progress } from '../core/job/job-spec.js';
+import type { Progress } from '../core/job/run-types.js';
 import type { Logger } from '../plugin-api/index.js';
 import type { StderrLine } from './stderr-line.js';
 import { formatBytes, formatCount, formatDuration } from './units.js';

@@ -1,4 +1,4 @@
-import type { RunSummary } from '../core/job/job-spec.js';
+import type { RunSummary } from '../core/job/run-types.js';
 import type { ErrorReport, JsonObject } from '../plugin-api/index.js';
 import { formatBytes, formatCount } from './units.js';
 

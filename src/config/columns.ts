@@ -1,6 +1,6 @@
 import type { Node } from 'jsonc-parser';
 import { toSyncError, SyncError, type AnyReaderDefinition, type AnyWriterDefinition } from '../plugin-api/index.js';
-import type { PluginUse } from './job.js';
+import type { PluginUse } from '../job/job-spec.js';
 import type { Problem } from './problem.js';
 import type { SourceText } from './source-text.js';
 

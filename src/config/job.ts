@@ -1,24 +1,7 @@
-import type { AnyReaderDefinition, AnyWriterDefinition, JsonObject, SyncError } from '../plugin-api/index.js';
+import type { JobSpec } from '../job/job-spec.js';
+import type { AnyReaderDefinition, AnyWriterDefinition, SyncError } from '../plugin-api/index.js';
 import type { Problem } from './problem.js';
-import type { JobSettings } from './settings.js';
 import type { ValidateFunction } from './validate-options.js';
-
-export interface PluginUse<D> {
-  readonly definition: D;
-  /** Validated, defaults filled in, frozen. Secrets inside: never log or persist it. */
-  readonly options: Readonly<Record<string, unknown>>;
-  readonly publicOptions: JsonObject;
-  readonly identity: JsonObject;
-}
-
-/** A valid job, frozen: what core's `JobSpec` is. */
-export interface Job {
-  readonly jobId: string;
-  readonly source: string;
-  readonly reader: PluginUse<AnyReaderDefinition>;
-  readonly writer: PluginUse<AnyWriterDefinition>;
-  readonly settings: JobSettings;
-}
 
 /** Where plugins come from. The registry is one; the config knows no plugin by itself. */
 export interface PluginSource {
@@ -44,7 +27,7 @@ export interface JobInput {
 export type JobResult =
   | {
       readonly ok: true;
-      readonly job: Job;
+      readonly job: JobSpec;
       /** `setting.checkpoint.dir`, or null. */
       readonly stateDir: string | null;
       /** Warnings only. */

@@ -1,7 +1,8 @@
 import type { Node } from 'jsonc-parser';
 import { checkColumns } from './columns.js';
 import { JOB_SCHEMA } from './job-schema.js';
-import type { Job, JobInput, JobResult, PluginSource } from './job.js';
+import type { JobInput, JobResult, PluginSource } from './job.js';
+import type { JobSpec } from '../job/job-spec.js';
 import { OptionWalk } from './option-walk.js';
 import { parseJob } from './parse-job.js';
 import { usePlugin, type PluginOutcome } from './plugin-options.js';
@@ -56,7 +57,7 @@ export async function loadJob(input: JobInput, plugins: PluginSource): Promise<J
   const settings = setting?.checkpoint ? buildSettings({ ...setting, checkpoint: setting.checkpoint }, walk) : null;
   const problems = sortProblems(walk.problems);
   if (!settings || !reader?.use || !writer?.use || problems.some((p) => p.level === 'error')) return failed(problems);
-  const job: Job = deepFreeze({
+  const job: JobSpec = deepFreeze({
     jobId: input.jobId ?? setting?.jobId ?? input.defaultJobId,
     source: input.name,
     reader: reader.use,

@@ -6,7 +6,8 @@ import {
   type AnyWriterDefinition,
   type Finding,
 } from '../plugin-api/index.js';
-import type { PluginSource, PluginUse } from './job.js';
+import type { PluginSource } from './job.js';
+import type { PluginUse } from '../job/job-spec.js';
 import { formatPath, formatPointer, parsePath } from './json-path.js';
 import { OptionWalk } from './option-walk.js';
 import type { Problem } from './problem.js';

@@ -1,27 +1,5 @@
+import type { JobSettings } from '../job/job-spec.js';
 import type { OptionWalk } from './option-walk.js';
-
-export interface CheckpointSettings {
-  readonly intervalMs: number;
-  readonly minPauseMs: number;
-  readonly timeoutMs: number;
-  readonly tolerableFailed: number;
-  readonly numRetained: number;
-  readonly numRetainedRuns: number;
-  readonly onCancel: 'retain' | 'delete';
-  readonly resume: boolean;
-  readonly resumeMaxAgeMs: number;
-}
-
-/** What core's `JobSettings` is; this zone does not import core, and the command line's compile checks that both agree. */
-export interface JobSettings {
-  readonly channel: number;
-  /** 0: no limit. */
-  readonly bytesPerSecond: number;
-  readonly rowsPerSecond: number;
-  readonly errorLimit: { readonly record: number | null; readonly percentage: number | null };
-  readonly dirtyDir: string | null;
-  readonly checkpoint: CheckpointSettings;
-}
 
 /** `job.setting` as the walk leaves it: each group may be missing, and then has its defaults. */
 export interface RawSetting {

@@ -1,6 +1,7 @@
 /** Runs the engine in this process on the scripted plugin. */
 import { Ajv } from 'ajv';
-import type { JobSettings, JobSpec, RunDeps, RunSummary } from '../../src/core/job/job-spec.js';
+import type { RunDeps, RunSummary } from '../../src/core/job/run-types.js';
+import type { JobSettings, JobSpec } from '../../src/job/job-spec.js';
 import { runJob } from '../../src/core/job/run-job.js';
 import type { JsonObject, Logger } from '../../src/plugin-api/index.js';
 import { reader, writer } from '../../plugins/scripted/index.js';

@@ -1,6 +1,7 @@
-import type { Job, JobResult } from '../../config/job.js';
+import type { JobResult } from '../../config/job.js';
+import type { JobSpec } from '../../job/job-spec.js';
 import { problemJson, renderProblem, type Problem } from '../../config/problem.js';
-import type { JobSpec, RunSummary } from '../../core/job/job-spec.js';
+import type { RunSummary } from '../../core/job/run-types.js';
 import {
   exitCodeOf,
   reportError,
@@ -53,7 +54,7 @@ export async function runCommand(args: RunArguments): Promise<number> {
 }
 
 async function runLoaded(
-  job: Job,
+  job: JobSpec,
   stateRoot: string,
   stop: AbortSignal,
   registry: Registry,
@@ -67,9 +68,8 @@ async function runLoaded(
   const { runJob } = await import('../../core/job/run-job.js');
   const { log, ready } = createLogger(args.logLevel, format, line);
   let unfollow = (): void => undefined;
-  const spec: JobSpec = job;
   try {
-    return await runJob(spec, {
+    return await runJob(job, {
       log,
       stateRoot,
       fresh: args.fresh,
@@ -98,7 +98,7 @@ export async function loadWriter(registry: Registry, name: string): Promise<AnyW
   }
 }
 
-function report(job: Job, summary: RunSummary, output: OutputForm): void {
+function report(job: JobSpec, summary: RunSummary, output: OutputForm): void {
   if (output === 'json') printResult(JSON.stringify(summaryJson(summary)));
   else if (writesToStdout(job)) printNote(summaryText(summary));
   else printResult(summaryText(summary));
@@ -106,7 +106,7 @@ function report(job: Job, summary: RunSummary, output: OutputForm): void {
 }
 
 /** Rows on stdout must not be mixed with the summary. The contract has no word for this yet, hence the two options. */
-function writesToStdout(job: Job): boolean {
+function writesToStdout(job: JobSpec): boolean {
   const { path, print } = job.writer.options;
   return path === '-' || print === true;
 }

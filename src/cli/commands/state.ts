@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import type { Job } from '../../config/job.js';
+import type { JobSpec } from '../../job/job-spec.js';
 import { renderProblem } from '../../config/problem.js';
 import { peekJob } from '../../config/peek-job.js';
 import {
@@ -104,7 +104,7 @@ export async function resetCommand(args: JobStateArguments): Promise<number> {
 }
 
 /** The job where its file is valid; else the options that the run recorded must do to reach the target. */
-async function validJob(path: string, jobId: string | undefined, registry: Registry): Promise<Job | null> {
+async function validJob(path: string, jobId: string | undefined, registry: Registry): Promise<JobSpec | null> {
   const loaded = await openJob(path, jobId, registry);
   if (loaded.ok) return loaded.job;
   for (const p of loaded.problems) printNote(renderProblem(p));

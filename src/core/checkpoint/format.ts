@@ -11,7 +11,7 @@ import {
   type Position,
   type Split,
 } from '../../plugin-api/index.js';
-import type { Counters } from '../job/job-spec.js';
+import type { Counters } from '../job/run-types.js';
 
 export const STATE_FORMAT = 1;
 

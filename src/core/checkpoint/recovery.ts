@@ -13,7 +13,7 @@ import {
 } from '../../plugin-api/index.js';
 import { dropDirty, publishDirty } from '../dirty/dirty-rows.js';
 import type { Failpoints } from '../failpoints.js';
-import type { Counters } from '../job/job-spec.js';
+import type { Counters } from '../job/run-types.js';
 import {
   addCounters,
   NO_COUNTERS,

@@ -12,7 +12,7 @@ import {
 } from '../../plugin-api/index.js';
 import { parseFailpoints } from '../failpoints.js';
 import { abandonRun, writerOfRun } from '../job/sweep-run.js';
-import type { JobSpec } from '../job/job-spec.js';
+import type { JobSpec } from '../../job/job-spec.js';
 import { MetricRegistry } from '../observe/metrics.js';
 import { addCounters } from './format.js';
 import { lockJob } from './job-lock.js';

@@ -19,7 +19,8 @@ import { addCounters, STATE_FORMAT, type Checkpoint, type LaneRecord, type OpenS
 import type { Restored } from '../checkpoint/recovery.js';
 import type { RunStore } from '../checkpoint/run-store.js';
 import type { Failpoints } from '../failpoints.js';
-import type { Counters, JobSettings } from '../job/job-spec.js';
+import type { Counters } from '../job/run-types.js';
+import type { JobSettings } from '../../job/job-spec.js';
 import type { BarrierReport, LaneEnd, LaneEvents, LaneHost } from '../lane/lane-host.js';
 import type { DirtyLimit } from '../limits/dirty-limit.js';
 import { SplitQueue } from './split-queue.js';

@@ -4,7 +4,7 @@ import { STATE_FORMAT, type RunInfo } from '../checkpoint/format.js';
 import { newRunId, type CurrentRun, type JobStore } from '../checkpoint/job-store.js';
 import type { RunStore } from '../checkpoint/run-store.js';
 import { differences, fingerprintOf, pluginRecord } from './fingerprint.js';
-import type { JobSpec } from './job-spec.js';
+import type { JobSpec } from '../../job/job-spec.js';
 
 export type Choice =
   | { readonly is: 'resume'; readonly run: RunStore }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonValue } from '../../plugin-api/index.js';
 import type { PluginRecord, RunInfo } from '../checkpoint/format.js';
-import type { JobSpec, PluginUse } from './job-spec.js';
+import type { JobSpec, PluginUse } from '../../job/job-spec.js';
 
 /** JSON with sorted keys: equal values give equal text. */
 export function canonical(v: JsonValue): string {

@@ -30,7 +30,8 @@ import { chooseRun, isBounded, mintRun } from './choose-run.js';
 import { pairDelivery } from './delivery.js';
 import { sweepDirty } from '../dirty/dirty-rows.js';
 import { fingerprintOf } from './fingerprint.js';
-import type { JobSpec, Progress, RunDeps, RunSummary } from './job-spec.js';
+import type { Progress, RunDeps, RunSummary } from './run-types.js';
+import type { JobSpec } from '../../job/job-spec.js';
 import { abandonRun, writerOfRun } from './sweep-run.js';
 
 const STOP_TIMEOUT_MS = 10_000;

@@ -6,7 +6,7 @@ import {
   type Writer,
 } from '../../plugin-api/index.js';
 import type { RunStore } from '../checkpoint/run-store.js';
-import type { JobSpec } from './job-spec.js';
+import type { JobSpec } from '../../job/job-spec.js';
 
 /**
  * The writer that a run was made with: the options it recorded, with the secrets of today's job where it still names

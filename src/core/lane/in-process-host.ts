@@ -12,7 +12,8 @@ import {
 import { NO_COUNTERS, type LaneRecord } from '../checkpoint/format.js';
 import { DirtyRows } from '../dirty/dirty-rows.js';
 import type { Failpoints } from '../failpoints.js';
-import type { Counters, JobSettings, JobSpec } from '../job/job-spec.js';
+import type { Counters } from '../job/run-types.js';
+import type { JobSettings, JobSpec } from '../../job/job-spec.js';
 import type { DirtyLimit } from '../limits/dirty-limit.js';
 import type { RateLimit } from '../limits/rate-limit.js';
 import { MetricRegistry } from '../observe/metrics.js';

@@ -4,7 +4,7 @@
  */
 import type { ErrorReport, JsonValue, Position, RunIdentity, Split } from '../../plugin-api/index.js';
 import type { LaneRecord } from '../checkpoint/format.js';
-import type { Counters } from '../job/job-spec.js';
+import type { Counters } from '../job/run-types.js';
 
 export interface LaneOpen {
   readonly run: RunIdentity;

@@ -20,7 +20,7 @@ import {
 import { NO_COUNTERS, type LaneRecord } from '../checkpoint/format.js';
 import type { DirtyRows } from '../dirty/dirty-rows.js';
 import type { Failpoints } from '../failpoints.js';
-import type { Counters } from '../job/job-spec.js';
+import type { Counters } from '../job/run-types.js';
 import type { RateLimit } from '../limits/rate-limit.js';
 import { BoundedChannel } from './bounded-channel.js';
 import type { BarrierReport, LaneEnd, LaneEvents } from './lane-host.js';

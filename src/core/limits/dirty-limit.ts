@@ -1,5 +1,5 @@
 import { SyncError, type RejectedRow } from '../../plugin-api/index.js';
-import type { JobSettings } from '../job/job-spec.js';
+import type { JobSettings } from '../../job/job-spec.js';
 
 const FIRST = 10;
 /** In an unbounded job a share of few rows says nothing. */

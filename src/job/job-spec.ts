@@ -1,0 +1,49 @@
+/** What the config makes of a job file and the engine runs. */
+import type { AnyReaderDefinition, AnyWriterDefinition, JsonObject } from '../plugin-api/index.js';
+
+/** A plugin with its options, as the job asks for it. */
+export interface PluginUse<D> {
+  readonly definition: D;
+  /** Validated, defaults filled in, frozen. Secrets inside: never log or persist it. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** The options without secrets: what run records keep, so that a later start can sweep the target that was used. */
+  readonly publicOptions: JsonObject;
+  /** The `x-state: identity` options without secrets: the plugin's part of the state fingerprint. */
+  readonly identity: JsonObject;
+}
+
+export interface CheckpointSettings {
+  readonly intervalMs: number;
+  readonly minPauseMs: number;
+  /** For the barrier and the prepare of one epoch. */
+  readonly timeoutMs: number;
+  readonly tolerableFailed: number;
+  readonly numRetained: number;
+  readonly numRetainedRuns: number;
+  readonly onCancel: 'retain' | 'delete';
+  readonly resume: boolean;
+  readonly resumeMaxAgeMs: number;
+}
+
+export interface JobSettings {
+  /** Lanes asked for. */
+  readonly channel: number;
+  /** 0: no limit. Both for the whole job. */
+  readonly bytesPerSecond: number;
+  readonly rowsPerSecond: number;
+  /** Null: not checked. Percentage in percent of rows read, 0 to 100. */
+  readonly errorLimit: { readonly record: number | null; readonly percentage: number | null };
+  /** Where files of dirty rows go; null: `dirty` in the run's state folder. */
+  readonly dirtyDir: string | null;
+  readonly checkpoint: CheckpointSettings;
+}
+
+/** A job file after parsing, validation and defaults. */
+export interface JobSpec {
+  readonly jobId: string;
+  /** Path of the job file as the user named it, for messages. */
+  readonly source: string;
+  readonly reader: PluginUse<AnyReaderDefinition>;
+  readonly writer: PluginUse<AnyWriterDefinition>;
+  readonly settings: JobSettings;
+}
