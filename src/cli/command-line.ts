@@ -85,8 +85,10 @@ function base(args: readonly string[]): Argv {
     })
     .exitProcess(false)
     .fail((message: string | null, error: unknown) => {
-      if (error !== undefined && error !== null) throw toSyncError(error);
-      throw new SyncError('USAGE', message ?? 'wrong usage', { hint: 'see sync --help' });
+      // What a coercion throws comes as yargs' own error, with the message of the first.
+      const own = error instanceof Error && error.name === 'YError' ? error.message : null;
+      if (error !== undefined && error !== null && own === null) throw toSyncError(error);
+      throw new SyncError('USAGE', own ?? message ?? 'wrong usage', { hint: 'see sync --help' });
     });
 }
 

@@ -1,4 +1,5 @@
 /** The table of commands: names, arguments, options, and where the code is. */
+import { SyncError } from '../plugin-api/index.js';
 import type { Argv } from 'yargs';
 
 /** What a command does, to its exit code. */
@@ -43,12 +44,27 @@ const outputOption = <T>(y: Argv<T>) =>
     describe: 'Form of the result; json: one object as the last line of stdout.',
   });
 
+/** Of a repeated option yargs makes a list, and of one without a value an empty text: neither is what anybody means. */
+const oneText =
+  (option: string) =>
+  (value: string | readonly string[] | undefined): string | undefined => {
+    if (value === undefined) return undefined;
+    if (typeof value !== 'string') throw new SyncError('USAGE', `--${option} is given more than once`);
+    if (value.trim() === '') throw new SyncError('USAGE', `--${option} has no value`);
+    return value;
+  };
+
 const stateOptions = <T>(y: Argv<T>) =>
   y
-    .option('job-id', { type: 'string', describe: 'Name of the job; default: the path of its file.' })
+    .option('job-id', {
+      type: 'string',
+      describe: 'Name of the job; default: the path of its file.',
+      coerce: oneText('job-id'),
+    })
     .option('state-dir', {
       type: 'string',
       describe: 'Folder of saved state; also SYNC_STATE_DIR, checkpoint.dir, ~/.local/state/syncx.',
+      coerce: oneText('state-dir'),
     });
 
 const whichState = (y: Argv) =>

@@ -8,6 +8,10 @@ import { RunStore, stateIo } from './run-store.js';
 
 /** A folder name for a job id: readable where it can be, always unique. */
 export function jobKey(jobId: string): string {
+  // An empty name would make the folder of all jobs this job's own, and a reset of it would drop them all.
+  if (typeof jobId !== 'string' || jobId.trim() === '') {
+    throw new SyncError('USAGE', 'the job id is empty', { hint: 'Name the job, or leave --job-id out.' });
+  }
   const readable = encodeURIComponent(jobId).replace(/^\./, '%2E');
   if (readable.length <= 180) return readable;
   return `${readable.slice(-120).replace(/^%?[0-9A-F]?/, '')}-${createHash('sha256').update(jobId).digest('hex').slice(0, 24)}`;

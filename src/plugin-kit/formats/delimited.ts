@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { SyncError } from '../../plugin-api/index.js';
 import type { ColumnSpec } from './column-spec.js';
 import { CsvDecoder, MAX_RECORD_BYTES } from './csv-decoder.js';
@@ -12,6 +13,20 @@ export interface DelimitedOptions {
   readonly header: boolean;
   /** Null: all columns. */
   readonly columns: readonly ColumnSpec[] | null;
+}
+
+/** A header with replaced characters would name columns that the file does not have. */
+function notUtf8(bytes: Buffer, place: string): SyncError {
+  const mark = bytes.subarray(0, 2).toString('hex');
+  const utf16 = mark === 'fffe' || mark === 'feff';
+  return new SyncError(
+    'SOURCE_FORMAT',
+    `the header in ${place} is not valid UTF-8${utf16 ? ': the file is UTF-16' : ''}`,
+    {
+      place,
+      hint: 'Convert the file to UTF-8, which is the only encoding that is read yet.',
+    },
+  );
 }
 
 function readHead(bytes: Buffer, last: boolean, place: string, options: DelimitedOptions): FileHead | null {
@@ -34,6 +49,7 @@ function readHead(bytes: Buffer, last: boolean, place: string, options: Delimite
   }
   const { fields } = first;
   if (!options.header) return { names: null, width: fields.length, body: { offset: bom, line: 1 } };
+  if (!isUtf8(bytes.subarray(bom, first.next))) throw notUtf8(bytes, `${place}:${String(1 + start.lines)}`);
   const twice = fields.find((name, i) => fields.indexOf(name) !== i);
   if (twice !== undefined) {
     throw new SyncError('SOURCE_FORMAT', `the header of ${place} has the name \`${twice}\` twice`, {
