@@ -119,7 +119,8 @@ export const READER_OPTIONS = {
               name: { type: 'string', minLength: 1 },
               index: { type: 'integer', minimum: 0, maximum: 65535 },
               type: { type: 'string' },
-              value: { type: ['string', 'number', 'boolean', 'null'] },
+              // As text: the config hands over the digits of the job file, which a double could not hold.
+              value: { type: ['string', 'null'] },
               format: { type: 'string' },
             },
           },

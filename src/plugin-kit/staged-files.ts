@@ -60,6 +60,9 @@ export async function publishStaged(target: StagedTarget, files: readonly Staged
   const folders = new Set<string>();
   for (const f of files) {
     if (folders.size > 0) failpoint('file.commit.next');
+    // Somebody may have cut or replaced it since it was made durable.
+    const staged = await storage.size(f.staged);
+    if (staged !== null && staged !== f.size) throw conflict(f, 'changed');
     const r = await storage.publish(f.staged, f.target, f.size);
     if (r === 'missing' || r === 'conflict') throw conflict(f, r);
     folders.add(storage.folderOf(f.target));
@@ -71,12 +74,14 @@ export async function publishStaged(target: StagedTarget, files: readonly Staged
   }
 }
 
-function conflict(f: StagedFile, r: 'missing' | 'conflict'): SyncError {
+function conflict(f: StagedFile, r: 'missing' | 'conflict' | 'changed'): SyncError {
   return new SyncError(
     'SINK_CONFLICT',
-    r === 'missing'
-      ? `the prepared file ${f.staged} is gone and ${f.target} is not there`
-      : `${f.target} is there already and is not the prepared file`,
+    r === 'changed'
+      ? `the prepared file ${f.staged} no longer has its ${String(f.size)} bytes`
+      : r === 'missing'
+        ? `the prepared file ${f.staged} is gone and ${f.target} is not there`
+        : `${f.target} is there already and is not the prepared file`,
     { place: f.target, hint: 'Something else works in this folder. Look at both names before running the job again.' },
   );
 }

@@ -19,7 +19,7 @@ export type ColumnOption =
       readonly name?: string | undefined;
       readonly index?: number | undefined;
       readonly type?: string | undefined;
-      readonly value?: string | number | boolean | null | undefined;
+      readonly value?: string | null | undefined;
       readonly format?: string | undefined;
     };
 
@@ -32,7 +32,7 @@ export function columnSpecs(entries: readonly ColumnOption[]): readonly ColumnSp
       name: e.name ?? null,
       index: e.index ?? null,
       type: parseType(e.type ?? 'string') ?? { is: 'string' },
-      value: e.value === undefined || e.value === null ? null : String(e.value),
+      value: e.value ?? null,
       format: e.format ?? null,
     };
   });

@@ -96,7 +96,7 @@ test('columns come by name, by index, in any order, twice and as constants', () 
   assert.deepEqual(
     by([
       { name: 'x', index: 1 },
-      { name: 'k', value: 7 },
+      { name: 'k', value: '7' },
       { name: 'y', index: 1 },
     ]),
     [

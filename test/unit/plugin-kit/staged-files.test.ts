@@ -92,6 +92,16 @@ test('abort removes what was written and prepared; dispose leaves prepared files
   assert.deepEqual(readdirSync(dir), []);
 });
 
+test('a prepared file that was cut is not published', async (t) => {
+  const dir = folder(t);
+  const lane = new StagedLane(targetIn(dir), RUN, 0);
+  await put(lane, 'rows');
+  await lane.prepare(1);
+  writeFileSync(join(dir, STAGING, '2-0-0.part'), 'ro');
+  await assert.rejects(lane.commit(1), { code: 'SINK_CONFLICT', message: /no longer has its 4 bytes/ });
+  assert.deepEqual(readdirSync(dir), [STAGING]);
+});
+
 test('a staged name that is taken is an error, as another process must have the same attempt', async (t) => {
   const dir = folder(t);
   mkdirSync(join(dir, STAGING));
