@@ -107,7 +107,7 @@ export class JobStore {
       });
     }
     for (const n of await this.#turns(run.runName)) {
-      if (n <= (after?.number ?? 0) - 1) await stateIo(dir, () => unlinkIfThere(join(dir, `current-${String(n)}`)));
+      if (n < (after?.number ?? 0)) await stateIo(dir, () => unlinkIfThere(join(dir, `current-${String(n)}`)));
     }
   }
 

@@ -77,7 +77,8 @@ class JobStart {
   }
 
   async #locked(points: Failpoints): Promise<'finished' | 'stopped'> {
-    const { job, deps } = { job: this.#job, deps: this.#deps };
+    const job = this.#job;
+    const deps = this.#deps;
     const jobs = new JobStore(deps.stateRoot, job.jobId, points);
     await jobs.open();
     await using lock = await lockJob(jobs.dir, job.jobId);
@@ -250,7 +251,6 @@ class JobStart {
         shared: reader.shared?.() ?? null,
         writerState: laneStates(writer, restored)[0] ?? null,
         dirtyDir: this.#dirtyDir,
-        dirtyBefore: restored.base.dirty,
       });
       points.hit('lanes.opened');
       this.#phase = 'running';

@@ -13,8 +13,6 @@ export interface LaneOpen {
   readonly shared: JsonValue;
   readonly writerState: JsonValue | null;
   readonly dirtyDir: string;
-  /** Dirty rows of the run before this attempt. */
-  readonly dirtyBefore: number;
 }
 
 /** The barrier has reached the writer: all rows before it are written, none after it. */
