@@ -116,12 +116,16 @@ export const READER_OPTIONS = {
             type: 'object',
             additionalProperties: false,
             properties: {
-              name: { type: 'string', minLength: 1 },
-              index: { type: 'integer', minimum: 0, maximum: 65535 },
-              type: { type: 'string' },
+              name: {
+                type: 'string',
+                minLength: 1,
+                description: 'Name of the column, in the header line or as a JSON key.',
+              },
+              index: { type: 'integer', minimum: 0, maximum: 65535, description: 'Place of the field, from 0.' },
+              type: { type: 'string', description: 'Type of the column; without it text.' },
               // As text: the config hands over the digits of the job file, which a double could not hold.
-              value: { type: ['string', 'null'] },
-              format: { type: 'string' },
+              value: { type: ['string', 'null'], description: 'A constant, in place of a field of the file.' },
+              format: { type: 'string', description: 'Pattern of dates and times, as dd.MM.yyyy HH:mm.' },
             },
           },
         ],
@@ -180,7 +184,10 @@ export const WRITER_OPTIONS = {
             type: 'object',
             additionalProperties: false,
             required: ['name'],
-            properties: { name: { type: 'string', minLength: 1 }, type: { type: 'string' } },
+            properties: {
+              name: { type: 'string', minLength: 1, description: 'Name of the column.' },
+              type: { type: 'string', description: 'Has no effect: a column has the type it was read with.' },
+            },
           },
         ],
       },
