@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import yargs, { type Argv } from 'yargs';
 import { SyncError, exitCodeOf, toSyncError } from '../plugin-api/index.js';
 import { COMMANDS, type Action, type Choose, type CommandSpec } from './commands.js';
+import { nearestName } from '../registry/nearest.js';
 import { printNote, renderError } from './output.js';
 
 const EXIT_CODES =
@@ -18,6 +19,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     chosen.push(action);
   };
   try {
+    checkSwitches(args);
     const found = findCommand(args);
     (found ? oneCommand(found.command, found.rest, choose) : allCommands(args)).parseSync();
     return (await chosen[0]?.()) ?? 0;
@@ -25,6 +27,15 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     const error = toSyncError(e);
     printNote(renderError(error));
     return exitCodeOf(error);
+  }
+}
+
+/** yargs takes any other value of a switch for false: `--fresh=yes` would quietly resume. */
+function checkSwitches(args: readonly string[]): void {
+  for (const arg of args) {
+    const [, name, value] = /^--(fresh|allow-replay|take-over)=(.*)$/s.exec(arg) ?? [];
+    if (name === undefined || value === 'true' || value === 'false') continue;
+    throw new SyncError('USAGE', `--${name} takes no value, or true or false; not ${JSON.stringify(value)}`);
   }
 }
 
@@ -51,6 +62,8 @@ function allCommands(args: readonly string[]): Argv {
   const [first] = args;
   const group = COMMANDS.filter((c) => c.name.startsWith(`${first ?? ''} `));
   const inGroup = first !== undefined && group.length > 0;
+  const word = inGroup ? args[1] : first;
+  if (word !== undefined && !word.startsWith('-')) throw unknownCommand(inGroup ? `${first} ` : '', word);
   const y = base(inGroup ? args.slice(1) : args).scriptName(inGroup ? `sync ${first}` : 'sync');
   for (const c of inGroup ? group : COMMANDS) {
     const name = inGroup ? c.name.slice(first.length + 1) : c.name;
@@ -65,8 +78,19 @@ function allCommands(args: readonly string[]): Argv {
       `$0 <command>\n\n${inGroup ? 'Look at, decide and drop saved state.' : 'Copies data from a reader to a writer, as a job file says.'}`,
     )
     .demandCommand(1, inGroup ? `say what to do with the ${first}: ${names}` : 'a command is missing')
-    .recommendCommands()
     .epilogue(EXIT_CODES);
+}
+
+/** `group` is the first word of a command of two, with a space behind it, or nothing. */
+function unknownCommand(group: string, word: string): SyncError {
+  const known = COMMANDS.filter((c) => c.name.startsWith(group)).map((c) => c.name.slice(group.length).split(' ')[0]);
+  const near = nearestName(
+    word,
+    [...new Set(known)].flatMap((n) => n ?? []),
+  );
+  return new SyncError('USAGE', `there is no command "${group}${word}"`, {
+    hint: near === null ? 'see sync --help' : `did you mean ${group}${near}? see sync --help`,
+  });
 }
 
 function base(args: readonly string[]): Argv {

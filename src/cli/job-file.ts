@@ -44,10 +44,19 @@ export async function openJob(path: string, jobId: string | undefined, registry:
   return loadJob({ text, name: path, defaultJobId: jobIdOfPath(path), jobId }, registry);
 }
 
-/** Where state lives: flag, then SYNC_STATE_DIR, then the job file, then the user's state folder. Absolute. */
+/**
+ * Where state lives: flag, then SYNC_STATE_DIR, then the job file, then the user's state folder. Absolute.
+ * @throws SyncError USAGE. An empty SYNC_STATE_DIR is refused: it comes of a variable that was not set, and another
+ *   state folder than the last time's makes a new run, which doubles rows.
+ */
 export function stateRootOf(flag: string | undefined, ofJob: string | null): string {
-  const chosen = [flag, process.env['SYNC_STATE_DIR'], ofJob].find((d) => d !== undefined && d !== null && d !== '');
-  if (chosen !== undefined && chosen !== null) {
+  const fromEnv = process.env['SYNC_STATE_DIR'];
+  const chosen = flag ?? fromEnv ?? ofJob;
+  if (chosen !== null) {
+    if (chosen.trim() === '') {
+      const what = fromEnv === undefined ? 'setting.checkpoint.dir' : 'SYNC_STATE_DIR';
+      throw new SyncError('USAGE', `${what} is empty`, { hint: 'Unset it, or name a folder.' });
+    }
     if (/^[a-z][a-z0-9+.-]*:\/\//i.test(chosen)) {
       throw new SyncError('USAGE', `the state folder must be a local path, not ${chosen}`, {
         hint: 'Name a local folder.',

@@ -2,11 +2,12 @@ import type { SyncError } from '../plugin-api/index.js';
 
 export type OutputForm = 'text' | 'json';
 
-/** The one line that tells a failure: `sync: CODE: message (place); hint`. */
+/** What tells a failure: `sync: CODE: message (place); hint`, and on lines of their own what the message lists. */
 export function renderError(e: Pick<SyncError, 'code' | 'message' | 'place' | 'hint'>): string {
   const place = e.place === undefined ? '' : ` (${e.place})`;
   const hint = e.hint === undefined ? '' : `; ${e.hint}`;
-  return `sync: ${e.code}: ${e.message}${place}${hint}`.replace(/\s*[\r\n]+\s*/g, ' ');
+  const [first = '', ...list] = e.message.split(/[\r\n]+/);
+  return [`sync: ${e.code}: ${first.trimEnd()}${place}${hint.replace(/\s*[\r\n]+\s*/g, ' ')}`, ...list].join('\n');
 }
 
 export function printResult(line: string): void {

@@ -34,8 +34,9 @@ export async function liveStderr(): Promise<StderrLine> {
       update(current);
     },
     show: (text) => {
-      current = text;
-      update(text);
+      // A wrapped line would leave its rests on the screen when the window narrows.
+      current = text.slice(0, Math.max(20, process.stderr.columns - 1));
+      update(current);
     },
     end: () => {
       if (current === '') return;

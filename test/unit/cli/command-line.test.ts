@@ -4,6 +4,8 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
+import { renderError } from '../../../src/cli/output.js';
+import { SyncError } from '../../../src/plugin-api/index.js';
 import { BUILTIN_PLUGINS } from '../../../src/registry/builtin.js';
 import { Registry } from '../../../src/registry/registry.js';
 import { ROOT, startSync, sync, until, type SyncProcess, type SyncResult } from '../../support/sync.js';
@@ -49,7 +51,15 @@ function lastError(r: SyncResult): string {
 describe('usage', () => {
   for (const [args, message] of [
     [[], 'sync: USAGE: a command is missing; see sync --help'],
-    [['rum', 'x'], 'sync: USAGE: Did you mean run?; see sync --help'],
+    [['rum', 'x'], 'sync: USAGE: there is no command "rum"; did you mean run? see sync --help'],
+    [['copy', 'x'], 'sync: USAGE: there is no command "copy"; see sync --help'],
+    [['state', 'foo'], 'sync: USAGE: there is no command "state foo"; see sync --help'],
+    [
+      ['state', 'rest', 'x'],
+      'sync: USAGE: there is no command "state rest"; did you mean state reset? see sync --help',
+    ],
+    [['run', 'x', '--fresh=maybe'], 'sync: USAGE: --fresh takes no value, or true or false; not "maybe"'],
+    [['run', 'x', '--take-over='], 'sync: USAGE: --take-over takes no value, or true or false; not ""'],
     [['run'], 'sync: USAGE: arguments are missing: got 0, need at least 1; see sync --help'],
     [['run', 'x', '--frehs'], 'sync: USAGE: Unknown argument: frehs; see sync --help'],
     [['state'], 'sync: USAGE: say what to do with the state: list, show, resolve, reset; see sync --help'],
@@ -102,10 +112,21 @@ describe('job files that do not run', () => {
     assert.equal(json.stderr, r.stderr);
   });
 
+  test('an empty SYNC_STATE_DIR', async () => {
+    const r = await sync(['run', job('env.json', { print: false })], { cwd: dir, env: { SYNC_STATE_DIR: '' } });
+    assert.equal(r.code, 2);
+    assert.equal(r.stderr, 'sync: USAGE: SYNC_STATE_DIR is empty; Unset it, or name a folder.\n');
+  });
+
   test('a folder, and text that is not UTF-8', async () => {
     assert.equal((await run('run', '.')).stderr.split(' (')[0], 'sync: JOB_FILE: is a folder, not a job file');
     writeFileSync(join(dir, 'latin1.json'), Buffer.from('{"job": "\xe9"}', 'latin1'));
     assert.equal((await run('run', 'latin1.json')).stderr.split(' (')[0], 'sync: JOB_FILE: is not UTF-8 text');
+  });
+
+  test('what a message lists has lines of its own', () => {
+    const error = new SyncError('DIRTY_LIMIT', 'two\n  a: x\n  b: y', { place: 'p', hint: 'Mend it.' });
+    assert.equal(renderError(error), 'sync: DIRTY_LIMIT: two (p); Mend it.\n  a: x\n  b: y');
   });
 
   test('one problem is one line; several are a list and a line', async () => {
