@@ -54,6 +54,7 @@ await build({
   ...common,
   entryPoints: [
     { in: 'src/cli/main.ts', out: 'main' },
+    { in: 'src/worker/lane-worker.ts', out: 'lane-worker' },
     ...entries.map((d) => ({ in: `${d}/index.ts`, out: d.slice('src/'.length) })),
     ...plugins.map((n) => ({ in: `plugins/${n}/index.ts`, out: `plugins/${n}` })),
   ],

@@ -13,6 +13,7 @@ const ALLOWED = {
   'src/core': ['src/plugin-api', 'src/durable', 'src/job'],
   'src/config': ['src/plugin-api', 'src/job'],
   'src/registry': ['src/plugin-api'],
+  'src/worker': ['src/core', 'src/registry'],
   'src/cli': ['src/plugin-api', 'src/job', 'src/core', 'src/config', 'src/registry', 'src/durable'],
   test: ['*'],
 };

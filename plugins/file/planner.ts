@@ -99,6 +99,10 @@ export class FilePlanner implements SplitPlanner {
     this.#savedEpoch = epoch;
     return encode(this.#files.slice(this.#next), this.#columns);
   }
+
+  remaining(): number {
+    return this.#files.length - this.#next;
+  }
 }
 
 /** Standard input: one split, which only this process can read. */
@@ -129,5 +133,9 @@ export class StdinPlanner implements SplitPlanner {
 
   snapshot(): JsonValue {
     return { format: 1, left: this.#left };
+  }
+
+  remaining(): number {
+    return this.#left ? 1 : 0;
   }
 }

@@ -79,6 +79,7 @@ function createWriter(o: Options, context: PluginContext): Writer {
   if (o.path === STDIN) {
     return {
       delivery: 'at-least-once',
+      maxLanes: 1,
       begin: done,
       openLane: () => Promise.resolve(new StdoutLaneWriter(writing)),
       complete: done,

@@ -51,4 +51,8 @@ export class StreamPlanner implements SplitPlanner {
   snapshot(): JsonValue {
     return { format: FORMAT, next: this.#next, baseTime: this.baseTime };
   }
+
+  remaining(): number {
+    return this.#counts.length - this.#next;
+  }
 }

@@ -84,10 +84,12 @@ function print(text: string): Promise<number> {
 class StreamWriter implements Writer {
   // What is printed cannot be taken back: a restart prints the rows after the last checkpoint again.
   readonly delivery = 'at-least-once';
+  readonly maxLanes: number;
   readonly #options: WriterOptions;
 
   constructor(options: WriterOptions) {
     this.#options = options;
+    this.maxLanes = options.print ? 1 : Infinity;
   }
 
   begin(): Promise<void> {

@@ -12,7 +12,6 @@ interface Point {
   readonly lane: number | null;
   readonly hit: number;
   readonly action: Action;
-  seen: number;
 }
 
 export interface Failpoints {
@@ -44,8 +43,16 @@ function act(p: Point): void {
   }
 }
 
+/** Room for the hits of so many points. */
+const MOST_POINTS = 64;
+
+/** Counts hits over all lanes of a process. */
+export function failpointMemory(): SharedArrayBuffer {
+  return new SharedArrayBuffer(4 * MOST_POINTS);
+}
+
 /** @throws SyncError USAGE where the text is not of the form above. */
-export function parseFailpoints(text: string | undefined): Failpoints {
+export function parseFailpoints(text: string | undefined, memory = failpointMemory()): Failpoints {
   if (text === undefined || text === '') return NONE;
   const points: Point[] = [];
   let releaseLock = false;
@@ -61,15 +68,16 @@ export function parseFailpoints(text: string | undefined): Failpoints {
       lane: m[2] === undefined ? null : Number(m[2]),
       hit: Number(m[3] ?? 1),
       action: (m[4] ?? 'kill') as Action,
-      seen: 0,
     });
   }
+  if (points.length > MOST_POINTS) throw new SyncError('USAGE', 'SYNC_FAILPOINT: too many points');
+  const seen = new Int32Array(memory);
   return {
     releaseLock,
     hit(step, lane) {
-      for (const p of points) {
+      for (const [i, p] of points.entries()) {
         if (p.step !== step || (p.lane !== null && p.lane !== (lane ?? 0))) continue;
-        if (++p.seen === p.hit) act(p);
+        if (Atomics.add(seen, i, 1) + 1 === p.hit) act(p);
       }
     },
   };

@@ -30,4 +30,9 @@ export interface SplitPlanner {
    * `{ unchangedSince }` names the epoch whose snapshot still holds.
    */
   snapshot(epoch: number): JsonValue | { readonly unchangedSince: number };
+  /**
+   * How many splits it will hand out at most; null, or no such method: not known. Asked at the start, so that no lane is
+   * opened that would have nothing to do. Must be right where the source exists once only (standard input).
+   */
+  remaining?(): number | null;
 }

@@ -70,6 +70,8 @@ export interface Writer {
   readonly pipelined?: boolean;
   /** True: `begin` empties or replaces the whole target, so starting anew repairs everything. */
   readonly replacesTarget?: boolean;
+  /** Where the target cannot take rows of more lanes than these at once (stdout). */
+  readonly maxLanes?: number;
   /** Before epoch 1; runs again if the process died before it was noted. Idempotent. */
   begin(run: RunIdentity): Promise<void>;
   /** `restored`: the state of the last committed `prepare` of this lane, or null. */

@@ -80,12 +80,19 @@ async function runLoaded(
         unfollow = followProgress(progress, live, line, log);
       },
       loadWriter: (name) => loadWriter(registry, name),
+      workerEntry: laneWorkerEntry(),
       failpoint: process.env['SYNC_FAILPOINT'],
     });
   } finally {
     unfollow();
     await ready;
   }
+}
+
+/** Beside this module in the bundle; in the compiler's output folders are as in the sources. */
+function laneWorkerEntry(): URL {
+  const built = import.meta.url.endsWith('/src/cli/commands/run.js');
+  return new URL(built ? '../../worker/lane-worker.js' : './lane-worker.js', import.meta.url);
 }
 
 /** The writer of an older run; null where its plugin is no longer installed. */

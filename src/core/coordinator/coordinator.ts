@@ -12,6 +12,7 @@ import {
   type Logger,
   type Position,
   type Reader,
+  type RejectedRow,
   type RunIdentity,
   type SplitPlanner,
 } from '../../plugin-api/index.js';
@@ -22,7 +23,7 @@ import type { Failpoints } from '../failpoints.js';
 import type { Counters } from '../job/run-types.js';
 import type { JobSettings } from '../../job/job-spec.js';
 import type { BarrierReport, LaneEnd, LaneEvents, LaneHost } from '../lane/lane-host.js';
-import type { DirtyLimit } from '../limits/dirty-limit.js';
+import { FIRST, showingRows, type DirtyLimit } from '../limits/dirty-limit.js';
 import { SplitQueue } from './split-queue.js';
 
 export interface CoordinatorParts {
@@ -62,6 +63,7 @@ export class Coordinator implements LaneEvents {
   #lastStart = performance.now();
   #lastEnd = this.#lastStart;
   #timeouts = 0;
+  readonly #firstDirty: RejectedRow[] = [];
   /** The epoch whose prepare has begun and which is not durable; null: none, or it must be left to recovery. */
   #undo: number | null;
 
@@ -111,12 +113,16 @@ export class Coordinator implements LaneEvents {
     this.#wake?.();
   }
 
+  dirty(_lane: number, rows: readonly RejectedRow[]): void {
+    this.#firstDirty.push(...rows.slice(0, FIRST - this.#firstDirty.length));
+  }
+
   failed(_lane: number, error: ErrorReport): void {
     this.#fail(errorFromReport(error));
   }
 
   #fail(e: SyncError): void {
-    this.#failure ??= e;
+    this.#failure ??= showingRows(e, this.#firstDirty);
     this.#onFail?.(this.#failure);
     this.#wake?.();
   }
@@ -311,7 +317,11 @@ export class Coordinator implements LaneEvents {
   }
 
   #checkDirty(total: Counters, last: boolean): void {
-    this.#p.limit.check(total.read, total.dirty, this.#p.bounded, last);
+    try {
+      this.#p.limit.check(total.read, total.dirty, this.#p.bounded, last);
+    } catch (e) {
+      throw showingRows(toSyncError(e), this.#firstDirty);
+    }
   }
 
   #checkpointOf(

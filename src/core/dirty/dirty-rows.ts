@@ -40,7 +40,7 @@ export class DirtyRows {
       this.#chars += line.length;
       this.#rows++;
     }
-    this.#limit.add(rows);
+    this.#limit.add(rows.length);
     if (this.#chars >= FLUSH_CHARS) {
       this.#writing = this.#writing.then(() => this.#flush());
       this.#writing.catch(() => undefined); // told at prepare

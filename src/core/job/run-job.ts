@@ -20,11 +20,9 @@ import { recoverRun, type Restored } from '../checkpoint/recovery.js';
 import type { RunStore } from '../checkpoint/run-store.js';
 import { NO_COUNTERS } from '../checkpoint/format.js';
 import { Coordinator } from '../coordinator/coordinator.js';
-import { parseFailpoints, type Failpoints } from '../failpoints.js';
-import { InProcessHost } from '../lane/in-process-host.js';
-import type { LaneHost } from '../lane/lane-host.js';
-import { DirtyLimit } from '../limits/dirty-limit.js';
-import { RateLimit } from '../limits/rate-limit.js';
+import { failpointMemory, parseFailpoints, type Failpoints } from '../failpoints.js';
+import { laneCount, laneStates, makeHosts, openHosts } from '../lane/open-lanes.js';
+import { DirtyLimit, dirtyMemory } from '../limits/dirty-limit.js';
 import { MetricRegistry } from '../observe/metrics.js';
 import { chooseRun, isBounded, mintRun } from './choose-run.js';
 import { pairDelivery } from './delivery.js';
@@ -47,6 +45,7 @@ class JobStart {
   readonly #deps: RunDeps;
   readonly #began = performance.now();
   readonly #abort = new AbortController();
+  readonly #hits = failpointMemory();
   #phase: Progress['phase'] = 'starting';
   #coordinator: Coordinator | null = null;
   #delivery: Delivery = 'at-least-once';
@@ -65,7 +64,7 @@ class JobStart {
     let end: 'finished' | 'stopped' | null = null;
     let error: SyncError | null = null;
     try {
-      end = await this.#locked(parseFailpoints(this.#deps.failpoint));
+      end = await this.#locked(parseFailpoints(this.#deps.failpoint, this.#hits));
     } catch (e) {
       error = toSyncError(e);
       if (error.code === 'INTERNAL') this.#deps.log.debug({ stack: error.stack ?? '' }, 'stack of the failure');
@@ -131,7 +130,7 @@ class JobStart {
     this.#runId = store.runId;
     this.#resumed = choice.is === 'resume';
     points.hit('attempt.before');
-    const attempt = await store.createAttempt(1);
+    const attempt = await store.createAttempt(job.settings.channel);
     points.hit('attempt.after');
     // Read only after the attempt exists: whoever finished or gave up the run before this point is seen here.
     if ((await store.has('finished')) || (await store.has('abandoned'))) {
@@ -197,7 +196,8 @@ class JobStart {
   ): Promise<'finished' | 'stopped'> {
     const { log, stop } = this.#deps;
     const job = this.#job;
-    const limit = new DirtyLimit(job.settings.errorLimit, restored.base.dirty);
+    const dirty = dirtyMemory(restored.base.dirty);
+    const limit = new DirtyLimit(job.settings.errorLimit, dirty);
     const coordinator = new Coordinator({
       settings: job.settings,
       store,
@@ -229,43 +229,37 @@ class JobStart {
       points.hit('begun.after');
     }
 
-    if (job.settings.channel > 1) {
-      log.info({ channel: job.settings.channel }, 'speed.channel above 1 runs on one lane in this version');
-    }
+    const lanes = laneCount(job.settings.channel, planner, restored.open.length, writer);
+    log.debug({ lanes, channel: job.settings.channel }, 'lanes');
     this.#dirtyDir = this.#dirtyDirOf(store);
-    const host: LaneHost = new InProcessHost({
+    const states = laneStates(writer, restored.writerStates, lanes);
+    const hosts = makeHosts({
       job,
+      lanes,
+      workerEntry: this.#deps.workerEntry ?? null,
       log,
-      points,
-      rate: new RateLimit(job.settings.rowsPerSecond, job.settings.bytesPerSecond),
-      limit,
+      failpoint: this.#deps.failpoint,
+      memory: { dirty, hits: this.#hits },
       events: coordinator,
       signal: this.#abort.signal,
     });
     let failure: SyncError | null = null;
     try {
-      await host.open({
-        run,
-        lane: 0,
-        lanes: 1,
-        shared: reader.shared?.() ?? null,
-        writerState: laneStates(writer, restored)[0] ?? null,
-        dirtyDir: this.#dirtyDir,
-      });
+      await openHosts(hosts, run, reader.shared?.() ?? null, states, this.#dirtyDir);
       points.hit('lanes.opened');
       this.#phase = 'running';
       stop.addEventListener('abort', () => (this.#phase = 'stopping'), { once: true });
-      return await coordinator.run([host], planner);
+      return await coordinator.run(hosts, planner);
     } catch (e) {
       failure = await fencedOr(store, run, toSyncError(e));
       throw failure;
     } finally {
-      try {
-        await host.close(coordinator.laneEnd(failure));
-      } catch (e) {
+      const end = coordinator.laneEnd(failure);
+      for (const r of await Promise.allSettled(hosts.map((h) => h.close(end)))) {
+        if (r.status === 'fulfilled') continue;
         // The first failure is the one to tell; a failure of the clean-up alone is still a failure.
-        if (!failure) throw e;
-        log.warn({ error: toSyncError(e).message }, 'closing the lane failed too');
+        if (!failure) throw toSyncError(r.reason);
+        log.warn({ error: toSyncError(r.reason).message }, 'closing a lane failed too');
       }
     }
   }
@@ -314,16 +308,4 @@ async function fencedOr(store: RunStore, run: RunIdentity, failure: SyncError): 
     const fenced = toSyncError(e);
     return fenced.code === 'FENCED' ? fenced : failure;
   }
-}
-
-/** @throws SyncError STATE_MISFIT where the writer cannot spread its lanes' states over another number of lanes. */
-function laneStates(writer: Writer, restored: Restored): Restored['writerStates'] {
-  const states = restored.writerStates;
-  if (states.length <= 1) return states;
-  if (writer.recoverLanes) return writer.recoverLanes(states, 1);
-  if (states.every((s) => s === null)) return [null];
-  throw new SyncError(
-    'STATE_MISFIT',
-    `the writer cannot go on with another number of lanes than ${String(states.length)}`,
-  );
 }

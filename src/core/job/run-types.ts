@@ -49,6 +49,8 @@ export interface RunDeps {
   readonly onStart?: (progress: () => Progress) => void;
   /** Loads the writer that an older run used, by plugin name, when the job now names another. */
   readonly loadWriter: (name: string) => Promise<AnyWriterDefinition | null>;
+  /** The module that a worker lane runs; without it several lanes share this thread. */
+  readonly workerEntry?: URL;
   /** The value of SYNC_FAILPOINT, or undefined. */
   readonly failpoint?: string | undefined;
 }

@@ -1,7 +1,10 @@
 import {
   DEFAULT_BATCH_TARGET,
   SyncError,
+  type AnyReaderDefinition,
+  type AnyWriterDefinition,
   type BatchTarget,
+  type JsonObject,
   type LaneContext,
   type Logger,
   type Position,
@@ -13,15 +16,22 @@ import { NO_COUNTERS, type LaneRecord } from '../checkpoint/format.js';
 import { DirtyRows } from '../dirty/dirty-rows.js';
 import type { Failpoints } from '../failpoints.js';
 import type { Counters } from '../job/run-types.js';
-import type { JobSettings, JobSpec } from '../../job/job-spec.js';
+import type { JobSettings, PluginUse } from '../../job/job-spec.js';
 import type { DirtyLimit } from '../limits/dirty-limit.js';
 import type { RateLimit } from '../limits/rate-limit.js';
 import { MetricRegistry } from '../observe/metrics.js';
 import type { BarrierReport, LaneEnd, LaneEvents, LaneHost, LaneOpen } from './lane-host.js';
 import { Lane } from './lane.js';
 
+/** What a lane needs to know of its job. */
+export interface LaneJob {
+  readonly reader: Pick<PluginUse<AnyReaderDefinition>, 'definition' | 'options'>;
+  readonly writer: Pick<PluginUse<AnyWriterDefinition>, 'definition' | 'options'>;
+  readonly settings: JobSettings;
+}
+
 export interface InProcessDeps {
-  readonly job: JobSpec;
+  readonly job: LaneJob;
   readonly log: Logger;
   readonly points: Failpoints;
   readonly rate: RateLimit;
@@ -33,7 +43,7 @@ export interface InProcessDeps {
 /** When calls that a closed lane waits for are told to give up (ms). */
 const HURRY_MS = 2000;
 /** How long a closed lane may take to settle before the process gives up on it (ms). */
-const SETTLE_MS = 10_000;
+export const SETTLE_MS = 10_000;
 
 /** A lane in the coordinator's own thread. It makes plugin instances of its own, as a worker would. */
 export class InProcessHost implements LaneHost {
@@ -122,6 +132,10 @@ export class InProcessHost implements LaneHost {
 
   counters(): Counters {
     return this.#lane?.counters() ?? this.#last;
+  }
+
+  metrics(): JsonObject {
+    return this.#metrics.snapshot();
   }
 
   async close(end: LaneEnd): Promise<void> {

@@ -2,7 +2,7 @@
  * A lane as the coordinator sees it. Only JSON crosses, so a host may run its lane in this thread or in a worker.
  * docs/specs/checkpoint-protocol.md gives the order of the calls.
  */
-import type { ErrorReport, JsonValue, Position, RunIdentity, Split } from '../../plugin-api/index.js';
+import type { ErrorReport, JsonValue, Position, RejectedRow, RunIdentity, Split } from '../../plugin-api/index.js';
 import type { LaneRecord } from '../checkpoint/format.js';
 import type { Counters } from '../job/run-types.js';
 
@@ -28,6 +28,8 @@ export interface LaneEvents {
   splitEnd(lane: number, epoch: number, splitId: string, outcome: JsonValue): void;
   /** The lane can't go on without a checkpoint (a schema change). */
   wantCheckpoint(lane: number, why: string): void;
+  /** The first few dirty rows of the lane, for the message of a job that has too many. */
+  dirty(lane: number, rows: readonly RejectedRow[]): void;
   failed(lane: number, error: ErrorReport): void;
 }
 

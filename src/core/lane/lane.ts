@@ -21,6 +21,7 @@ import { NO_COUNTERS, type LaneRecord } from '../checkpoint/format.js';
 import type { DirtyRows } from '../dirty/dirty-rows.js';
 import type { Failpoints } from '../failpoints.js';
 import type { Counters } from '../job/run-types.js';
+import { FIRST } from '../limits/dirty-limit.js';
 import type { RateLimit } from '../limits/rate-limit.js';
 import { BoundedChannel } from './bounded-channel.js';
 import type { BarrierReport, LaneEnd, LaneEvents } from './lane-host.js';
@@ -364,6 +365,7 @@ export class Lane {
   }
 
   #reject(n: number, rows: NonNullable<RowBatch['rejected']>): void {
+    if (this.#live.dirty < FIRST) this.#p.events.dirty(this.#p.lane, rows.slice(0, FIRST - this.#live.dirty));
     this.#live.dirty += n;
     this.#p.dirty.add(rows);
   }

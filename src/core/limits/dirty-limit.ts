@@ -1,36 +1,41 @@
 import { SyncError, type RejectedRow } from '../../plugin-api/index.js';
 import type { JobSettings } from '../../job/job-spec.js';
 
-const FIRST = 10;
+/** How many dirty rows a message shows. */
+export const FIRST = 10;
 /** In an unbounded job a share of few rows says nothing. */
 const UNBOUNDED_MIN_ROWS = 1000;
 
-/** The job's `errorLimit`, exact for the whole job over all its starts. */
+/** Memory of a limit that lanes of several threads keep together. `before`: dirty rows of earlier starts. */
+export function dirtyMemory(before: number): SharedArrayBuffer {
+  const memory = new SharedArrayBuffer(8);
+  new BigInt64Array(memory)[0] = BigInt(before);
+  return memory;
+}
+
+/** The job's `errorLimit`, exact for the whole job over all its lanes and starts. */
 export class DirtyLimit {
   readonly #limit: JobSettings['errorLimit'];
-  #count: number;
-  readonly #first: RejectedRow[] = [];
+  readonly #count: BigInt64Array;
 
-  constructor(limit: JobSettings['errorLimit'], before: number) {
+  constructor(limit: JobSettings['errorLimit'], memory: SharedArrayBuffer) {
     this.#limit = limit;
-    this.#count = before;
+    this.#count = new BigInt64Array(memory);
   }
 
   get count(): number {
-    return this.#count;
+    return Number(Atomics.load(this.#count, 0));
   }
 
   /** @throws SyncError DIRTY_LIMIT at the (limit+1)th dirty row. */
-  add(rows: readonly RejectedRow[]): void {
-    for (const r of rows) if (this.#first.length < FIRST) this.#first.push(r);
-    this.#count += rows.length;
-    this.#checkCount(this.#count);
+  add(rows: number): void {
+    this.#checkCount(Number(Atomics.add(this.#count, 0, BigInt(rows))) + rows);
   }
 
   #checkCount(dirty: number): void {
     const { record } = this.#limit;
     if (record !== null && dirty > record) {
-      throw this.#passed(`${String(dirty)} dirty rows; errorLimit.record allows ${String(record)}`);
+      throw passed(`${String(dirty)} dirty rows; errorLimit.record allows ${String(record)}`);
     }
   }
 
@@ -47,19 +52,25 @@ export class DirtyLimit {
     const share = (dirty / read) * 100;
     // 3 of 1000 is 0.3 %: compare as products, so that no division rounds a row over the limit.
     if (dirty * 100 > percentage * read * (1 + Number.EPSILON * 4)) {
-      throw this.#passed(
+      throw passed(
         `${String(dirty)} of ${String(read)} rows are dirty (${share.toPrecision(3)} %); errorLimit.percentage allows ${String(percentage)} %`,
       );
     }
   }
+}
 
-  #passed(what: string): SyncError {
-    const first = this.#first.map((r) => {
-      const where = [r.place, r.column === null ? null : `column ${r.column}`].filter((x) => x !== null).join(', ');
-      return `  ${where ? `${where}: ` : ''}${r.reason}`;
-    });
-    return new SyncError('DIRTY_LIMIT', [what, ...first].join('\n'), {
-      hint: 'Mend the source or raise errorLimit; the rows of the aborted epoch are in the file marked not-committed.',
-    });
-  }
+function passed(what: string): SyncError {
+  return new SyncError('DIRTY_LIMIT', what, {
+    hint: 'Mend the source or raise errorLimit; the rows of the aborted epoch are in the file marked not-committed.',
+  });
+}
+
+/** The message of a passed limit with the job's first dirty rows, one a line. Other errors stay as they are. */
+export function showingRows(e: SyncError, first: readonly RejectedRow[]): SyncError {
+  if (e.code !== 'DIRTY_LIMIT' || first.length === 0 || e.message.includes('\n')) return e;
+  const lines = first.map((r) => {
+    const where = [r.place, r.column === null ? null : `column ${r.column}`].filter((x) => x !== null).join(', ');
+    return `  ${where ? `${where}: ` : ''}${r.reason.replace(/\s*[\r\n]+\s*/g, ' ')}`;
+  });
+  return new SyncError(e.code, [e.message, ...lines].join('\n'), e.hint === undefined ? {} : { hint: e.hint });
 }

@@ -1,28 +1,43 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+const SECOND = 1_000_000_000n;
+
+/** Memory of a limit that lanes of several threads keep together. */
+export function rateMemory(): SharedArrayBuffer {
+  return new SharedArrayBuffer(8);
+}
+
 /**
- * Rows and bytes a second for a whole job. A batch passes at once and leaves a debt that the next one waits for, so the
- * mean is exact whatever the batch size. At most one second of unused allowance is kept.
+ * Rows and bytes a second for a whole job, over all its lanes. A batch passes at once and leaves a debt that the next one
+ * waits for, so the mean is exact whatever the batch size. At most one second of unused allowance is kept.
  */
 export class RateLimit {
-  readonly #rowsPerMs: number;
-  readonly #bytesPerMs: number;
-  /** When the debt is paid, in ms of `performance.now`; null before the first batch: no allowance was unused yet. */
-  #freeAt: number | null = null;
+  readonly #nsPerRow: number;
+  readonly #nsPerByte: number;
+  /**
+   * When the debt is paid, in ns of the process's monotonic clock (that of `performance` differs between threads); 0
+   * before the first batch: no allowance was unused yet.
+   */
+  readonly #freeAt: BigInt64Array;
 
   /** 0: no limit. */
-  constructor(rowsPerSecond: number, bytesPerSecond: number) {
-    this.#rowsPerMs = rowsPerSecond / 1000;
-    this.#bytesPerMs = bytesPerSecond / 1000;
+  constructor(rowsPerSecond: number, bytesPerSecond: number, memory = rateMemory()) {
+    this.#nsPerRow = rowsPerSecond > 0 ? 1e9 / rowsPerSecond : 0;
+    this.#nsPerByte = bytesPerSecond > 0 ? 1e9 / bytesPerSecond : 0;
+    this.#freeAt = new BigInt64Array(memory);
   }
 
   async take(rows: number, bytes: number, signal: AbortSignal): Promise<void> {
-    if (this.#rowsPerMs === 0 && this.#bytesPerMs === 0) return;
-    const now = performance.now();
-    const start = Math.max(this.#freeAt ?? now, now - 1000);
-    const byRows = this.#rowsPerMs > 0 ? rows / this.#rowsPerMs : 0;
-    const byBytes = this.#bytesPerMs > 0 ? bytes / this.#bytesPerMs : 0;
-    this.#freeAt = start + Math.max(byRows, byBytes);
-    if (start > now) await sleep(start - now, undefined, { signal });
+    if (this.#nsPerRow === 0 && this.#nsPerByte === 0) return;
+    const cost = BigInt(Math.ceil(Math.max(rows * this.#nsPerRow, bytes * this.#nsPerByte)));
+    for (;;) {
+      const freeAt = Atomics.load(this.#freeAt, 0);
+      const now = process.hrtime.bigint();
+      const earliest = now - SECOND;
+      const start = freeAt === 0n ? now : freeAt > earliest ? freeAt : earliest;
+      if (Atomics.compareExchange(this.#freeAt, 0, freeAt, start + cost) !== freeAt) continue; // another lane was faster
+      if (start > now) await sleep(Number(start - now) / 1e6, undefined, { signal });
+      return;
+    }
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { DirtyLimit } from '../../../src/core/limits/dirty-limit.js';
+import { DirtyLimit, dirtyMemory } from '../../../src/core/limits/dirty-limit.js';
 import { scriptedRow } from '../../../plugins/scripted/rows.js';
 import { tree, Workspace } from '../../support/workspace.js';
 import { assertFails, chain, Scripted, type ReaderEvent, type Script } from './scripted-job.js';
@@ -96,7 +96,7 @@ test('a limit that was lowered between two starts is judged at the end', async (
 });
 
 test('the share of an unbounded job is judged from 1,000 rows on, and at its stop', () => {
-  const limit = new DirtyLimit({ record: null, percentage: 10 }, 0);
+  const limit = new DirtyLimit({ record: null, percentage: 10 }, dirtyMemory(0));
   limit.check(999, 500, false, false);
   assert.throws(() => limit.check(1000, 101, false, false), { code: 'DIRTY_LIMIT' });
   limit.check(1000, 100, false, false);
