@@ -15,6 +15,13 @@ const count = (description: string, minimum: number, maximum: number, value?: nu
   description,
   ...(value === undefined ? {} : { default: value }),
 });
+const seconds = (description: string): SchemaNode => ({
+  type: 'number',
+  minimum: 0,
+  maximum: 10 * 366 * 24 * 3600,
+  'x-unit': 's',
+  description,
+});
 const ignored = (why: string): SchemaNode => ({ 'x-ignored': why });
 
 const RESUMES = 'an interrupted run is resumed by its checkpoint, whatever this says';
@@ -83,6 +90,82 @@ const CHECKPOINT: SchemaNode = {
   },
 };
 
+/** Names of Flink's configuration, with and without their common prefix. */
+const flink = (...keys: readonly string[]): readonly string[] => keys.flatMap((k) => [k, `restart-strategy.${k}`]);
+
+const RESTART: SchemaNode = {
+  type: 'object',
+  default: {},
+  description: 'When a failed job starts again by itself, from its last checkpoint.',
+  properties: {
+    strategy: {
+      type: 'string',
+      enum: ['none', 'fixed-delay', 'failure-rate', 'exponential-delay'],
+      default: 'none',
+      'x-aliases': ['restart-strategy', ...flink('type')],
+      'x-values': {
+        NoRestart: 'none',
+        off: 'none',
+        disable: 'none',
+        fixedDelay: 'fixed-delay',
+        failureRate: 'failure-rate',
+        exponentialDelay: 'exponential-delay',
+      },
+      description: 'By what rule.',
+    },
+    attempts: {
+      ...count('fixed-delay: restarts before the job fails.', 1, 1_000_000, 3),
+      'x-aliases': ['restartAttempts', ...flink('fixed-delay.attempts')],
+    },
+    delay: {
+      ...ms('fixed-delay, failure-rate: pause before a restart.', 10_000, 0),
+      'x-aliases': flink('fixed-delay.delay', 'failure-rate.delay'),
+    },
+    delayInterval: seconds('The same as delay, in seconds, as FlinkX has it.'),
+    maxFailures: {
+      ...count('failure-rate: failures within failureRateInterval that are borne.', 1, 1_000_000, 2),
+      'x-aliases': ['failureRate', ...flink('failure-rate.max-failures-per-interval')],
+    },
+    failureRateInterval: {
+      ...ms('failure-rate: the interval that failures are counted in.', 60_000),
+      'x-aliases': flink('failure-rate.failure-rate-interval'),
+    },
+    failureInterval: seconds('The same as failureRateInterval, in seconds, as FlinkX has it.'),
+    initialBackoff: {
+      ...ms('exponential-delay: the first pause.', 1000),
+      'x-aliases': flink('exponential-delay.initial-backoff'),
+    },
+    maxBackoff: {
+      ...ms('exponential-delay: the longest pause.', 60_000),
+      'x-aliases': flink('exponential-delay.max-backoff'),
+    },
+    backoffMultiplier: {
+      type: 'number',
+      minimum: 1,
+      maximum: 100,
+      default: 1.5,
+      'x-aliases': flink('exponential-delay.backoff-multiplier'),
+      description: 'exponential-delay: by how much a pause is longer than the one before.',
+    },
+    resetBackoffThreshold: {
+      ...ms('exponential-delay: after so long without a failure the first pause counts again.', 3_600_000),
+      'x-aliases': flink('exponential-delay.reset-backoff-threshold'),
+    },
+    jitterFactor: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      default: 0.1,
+      'x-aliases': flink('exponential-delay.jitter-factor'),
+      description: 'exponential-delay: share of a pause that is added or taken away at random.',
+    },
+    attemptsBeforeReset: {
+      ...count('exponential-delay: restarts in a row before the job fails; without it there is no end.', 1, 1_000_000),
+      'x-aliases': flink('exponential-delay.attempts-before-reset-backoff'),
+    },
+  },
+};
+
 const SETTING: SchemaNode = {
   type: 'object',
   default: {},
@@ -115,7 +198,7 @@ const SETTING: SchemaNode = {
       },
     },
     log: ignored('logs go to stderr; see --log-level and --log-format'),
-    restart: ignored('a failed job ends; start it again and it resumes'),
+    restart: RESTART,
     test: ignored('it belongs to FlinkX'),
     metricPluginConf: ignored('it belongs to FlinkX'),
     metricPluginConfig: ignored('it belongs to FlinkX'),

@@ -146,6 +146,10 @@ export class OptionWalk {
     const number = wants('integer') || wants('number');
     if (typeof value === 'string') {
       if (wants('string')) return value;
+      if (schema['x-unit'] === 'ms' || schema['x-unit'] === 's') {
+        const time = durationMs(value);
+        if (time !== null) return schema['x-unit'] === 'ms' ? time : time / 1000;
+      }
       const trimmed = value.trim();
       if (number && (wants('number') ? NUMBER : INTEGER).test(trimmed)) {
         return this.#number(Number(trimmed), wants('number'), node, path, trimmed);
@@ -175,6 +179,21 @@ export class OptionWalk {
     }
     return value;
   }
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  min: 60_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** `10 s`, `500ms`, `2 h`, as Flink writes durations; null: not of that form. */
+function durationMs(text: string): number | null {
+  const [, n, unit] = /^\s*(\d+)\s*(ms|s|min|m|h|d)\s*$/.exec(text) ?? [];
+  return n === undefined || unit === undefined ? null : Number(n) * (UNIT_MS[unit] ?? 1);
 }
 
 /** The default of an option; a default group (`{}`) gets the defaults of its own options. */

@@ -1,4 +1,4 @@
-import type { JobSettings } from '../job/job-spec.js';
+import type { JobSettings, RestartSettings } from '../job/job-spec.js';
 import type { OptionWalk } from './option-walk.js';
 
 /** `job.setting` as the walk leaves it: each group may be missing, and then has its defaults. */
@@ -25,6 +25,21 @@ export interface RawSetting {
     readonly resumeMaxAge: number;
     readonly dir?: string;
   };
+  readonly restart?: {
+    readonly strategy: RestartSettings['strategy'];
+    readonly attempts: number;
+    readonly delay: number;
+    readonly delayInterval?: number;
+    readonly maxFailures: number;
+    readonly failureRateInterval: number;
+    readonly failureInterval?: number;
+    readonly initialBackoff: number;
+    readonly maxBackoff: number;
+    readonly backoffMultiplier: number;
+    readonly resetBackoffThreshold: number;
+    readonly jitterFactor: number;
+    readonly attemptsBeforeReset?: number;
+  };
 }
 
 /** Settings of a valid file. Warns where two of them contradict each other. */
@@ -50,7 +65,42 @@ export function buildSettings(
       resume: c.resume,
       resumeMaxAgeMs: c.resumeMaxAge,
     },
+    restart: restartOf(raw, walk),
   };
+}
+
+function restartOf(raw: RawSetting, walk: OptionWalk): RestartSettings {
+  const r = raw.restart;
+  if (!r) return { strategy: 'none' };
+  const ofSeconds = (name: 'delayInterval' | 'failureInterval', main: 'delay' | 'failureRateInterval'): number => {
+    const value = r[name];
+    const spot = walk.spots.get(`/job/setting/restart/${name}`);
+    if (value === undefined || !spot) return r[main];
+    if (walk.spots.has(`/job/setting/restart/${main}`)) {
+      walk.report('error', spot.node.offset, spot.path, `says the same as ${main}`, 'keep one of them');
+    }
+    return value * 1000;
+  };
+  const delayMs = ofSeconds('delayInterval', 'delay');
+  const intervalMs = ofSeconds('failureInterval', 'failureRateInterval');
+  switch (r.strategy) {
+    case 'none':
+      return { strategy: r.strategy };
+    case 'fixed-delay':
+      return { strategy: r.strategy, attempts: r.attempts, delayMs };
+    case 'failure-rate':
+      return { strategy: r.strategy, maxFailures: r.maxFailures, intervalMs, delayMs };
+    case 'exponential-delay':
+      return {
+        strategy: r.strategy,
+        initialMs: r.initialBackoff,
+        maxMs: r.maxBackoff,
+        multiplier: r.backoffMultiplier,
+        resetMs: r.resetBackoffThreshold,
+        jitter: r.jitterFactor,
+        attempts: r.attemptsBeforeReset ?? null,
+      };
+  }
 }
 
 /** Lanes read and write at once, so the two sides cannot differ. */

@@ -25,6 +25,30 @@ export interface CheckpointSettings {
   readonly resumeMaxAgeMs: number;
 }
 
+/** When a failed job starts again by itself. Times in ms. Errors that a restart cannot mend end the job at once. */
+export type RestartSettings =
+  | { readonly strategy: 'none' }
+  | { readonly strategy: 'fixed-delay'; readonly attempts: number; readonly delayMs: number }
+  | {
+      readonly strategy: 'failure-rate';
+      /** Failures within the interval that are borne; one more ends the job. */
+      readonly maxFailures: number;
+      readonly intervalMs: number;
+      readonly delayMs: number;
+    }
+  | {
+      readonly strategy: 'exponential-delay';
+      readonly initialMs: number;
+      readonly maxMs: number;
+      readonly multiplier: number;
+      /** The delay is initialMs again after this long without a failure. */
+      readonly resetMs: number;
+      /** Share of the delay that is added or taken away at random. */
+      readonly jitter: number;
+      /** Null: no end. */
+      readonly attempts: number | null;
+    };
+
 export interface JobSettings {
   /** Lanes asked for. */
   readonly channel: number;
@@ -36,6 +60,7 @@ export interface JobSettings {
   /** Where files of dirty rows go; null: `dirty` in the run's state folder. */
   readonly dirtyDir: string | null;
   readonly checkpoint: CheckpointSettings;
+  readonly restart: RestartSettings;
 }
 
 /** A job file after parsing, validation and defaults. */

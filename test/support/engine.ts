@@ -23,6 +23,7 @@ export const SETTINGS: JobSettings = {
   rowsPerSecond: 0,
   errorLimit: { record: 0, percentage: null },
   dirtyDir: null,
+  restart: { strategy: 'none' },
   checkpoint: {
     intervalMs: 10_000,
     minPauseMs: 0,
