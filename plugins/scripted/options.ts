@@ -194,6 +194,22 @@ export const WRITER_OPTIONS = {
       description: 'Whether the writer takes rows of the next epoch between prepare and commit.',
       'x-state': 'tuning',
     },
+    epochBytes: {
+      type: 'integer',
+      minimum: 0,
+      default: 0,
+      'x-unit': 'bytes',
+      description: 'Cells of a lane after which an epoch should end; 0: no limit.',
+      'x-state': 'tuning',
+    },
+    hardEpochBytes: {
+      type: 'integer',
+      minimum: 1,
+      default: 1_000_000_000,
+      'x-unit': 'bytes',
+      description: 'Cells of a lane that an epoch cannot pass.',
+      'x-state': 'tuning',
+    },
     overwrite: { type: 'boolean', default: false, description: 'Whether begin removes what other runs have written.' },
     columns: {
       type: 'array',

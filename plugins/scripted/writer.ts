@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  type EpochLimit,
   defineWriter,
   SyncError,
   type JsonValue,
@@ -21,6 +22,7 @@ class ScriptedWriter implements Writer {
   readonly delivery: WriterOptions['delivery'];
   readonly pipelined: boolean;
   readonly replacesTarget: boolean;
+  readonly epochLimit?: EpochLimit;
   readonly committer?: ScriptedCommitter;
   readonly #options: WriterOptions;
   readonly #context: PluginContext;
@@ -35,6 +37,7 @@ class ScriptedWriter implements Writer {
     this.delivery = options.delivery;
     this.pipelined = options.pipelined;
     this.replacesTarget = options.overwrite;
+    if (options.epochBytes > 0) this.epochLimit = { bytes: options.epochBytes, hardBytes: options.hardEpochBytes };
     if (options.delivery === 'exactly-once') {
       this.committer = new ScriptedCommitter(options, this.#store, this.#faults, context);
     }

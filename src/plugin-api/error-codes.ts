@@ -36,6 +36,7 @@ export const ERROR_CODES = {
   SOURCE_FORMAT: code(1, 'never', 'data', 'The source holds bytes that are not of the stated format.'),
   ROW_INVALID: code(3, 'never', 'data', 'A row could not be read or written (a dirty row).'),
   ROW_TOO_LARGE: code(1, 'never', 'data', 'A cell or row is larger than a batch can hold.'),
+  TRANSACTION_TOO_LARGE: code(1, 'never', 'data', 'A source transaction is longer than an epoch of the target may be.'),
   DIRTY_LIMIT: code(3, 'never', 'data', 'More dirty rows than errorLimit allows.'),
   SINK_IO: code(1, 'retry', 'sink', 'Writing to the target failed.'),
   SINK_FULL: code(1, 'never', 'sink', 'The target has no space left.'),

@@ -3,6 +3,14 @@ import type { JsonValue } from './json.js';
 import type { RejectedRow, RowBatch } from './row-batch.js';
 import type { SchemaChange } from './row-schema.js';
 
+/** How many bytes of cells one lane may put into an epoch. */
+export interface EpochLimit {
+  /** From here on the lane asks for a checkpoint; it takes rows up to twice this while it waits for one. */
+  readonly bytes: number;
+  /** A source transaction that is longer goes on past that, up to here; beyond it is an error. */
+  readonly hardBytes: number;
+}
+
 /** What the writer promises by itself; the pair's promise is the weaker of reader and writer. */
 export type Delivery = 'exactly-once' | 'effectively-once-by-key' | 'at-least-once' | 'at-most-once';
 
@@ -70,6 +78,8 @@ export interface Writer {
   readonly pipelined?: boolean;
   /** True: `begin` empties or replaces the whole target, so starting anew repairs everything. */
   readonly replacesTarget?: boolean;
+  /** Where an epoch must stay small: its rows sit in one open transaction of the target. Asked before the lanes open. */
+  readonly epochLimit?: EpochLimit;
   /** Where the target cannot take rows of more lanes than these at once (stdout). */
   readonly maxLanes?: number;
   /** Before epoch 1; runs again if the process died before it was noted. Idempotent. */

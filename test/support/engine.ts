@@ -12,6 +12,8 @@ export interface EngineJob {
   readonly writer: JsonObject;
   readonly checkpoint?: Partial<JobSettings['checkpoint']>;
   readonly errorLimit?: JobSettings['errorLimit'];
+  readonly channel?: number;
+  readonly restart?: JobSettings['restart'];
   readonly rowsPerSecond?: number;
   readonly bytesPerSecond?: number;
   readonly dirtyDir?: string;
@@ -68,6 +70,8 @@ export function specOf(j: EngineJob): JobSpec {
     },
     settings: {
       ...SETTINGS,
+      channel: j.channel ?? 1,
+      restart: j.restart ?? SETTINGS.restart,
       rowsPerSecond: j.rowsPerSecond ?? 0,
       bytesPerSecond: j.bytesPerSecond ?? 0,
       errorLimit: j.errorLimit ?? SETTINGS.errorLimit,

@@ -59,7 +59,8 @@ export class Coordinator implements LaneEvents {
   #wake: (() => void) | null = null;
   /** Set while a barrier is under way. */
   #onFail: ((e: SyncError) => void) | null = null;
-  #wanted: string | null = null;
+  /** The highest epoch that a lane wants ended. */
+  #wanted = 0;
   #lastStart = performance.now();
   #lastEnd = this.#lastStart;
   #timeouts = 0;
@@ -108,8 +109,8 @@ export class Coordinator implements LaneEvents {
     this.#queue?.finished(epoch, splitId, outcome);
   }
 
-  wantCheckpoint(_lane: number, why: string): void {
-    this.#wanted = why;
+  wantCheckpoint(_lane: number, epoch: number, _why: string): void {
+    this.#wanted = Math.max(this.#wanted, epoch);
     this.#wake?.();
   }
 
@@ -163,10 +164,7 @@ export class Coordinator implements LaneEvents {
       if (queue.atEnd) return 'end';
       if (this.#p.stop.aborted) return 'stop';
       if (queue.waitsForCommit) return 'commit-wanted';
-      if (this.#wanted !== null) {
-        this.#wanted = null;
-        return 'lane';
-      }
+      if (this.#wanted >= this.#epoch) return 'lane';
       // The first interval counts from the start of the run; minPause is between two epochs only.
       const pause = this.#lastEnd > this.#lastStart ? minPauseMs : 0;
       const due = Math.max(this.#lastStart + intervalMs, this.#lastEnd + pause) - performance.now();

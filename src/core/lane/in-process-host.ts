@@ -83,6 +83,7 @@ export class InProcessHost implements LaneHost {
         reader,
         writer: await this.#writer.openLane(context, init.writerState),
         pipelined: this.#writer.pipelined ?? false,
+        epochLimit: this.#writer.epochLimit ?? null,
         writerState: init.writerState,
         events,
         dirty: new DirtyRows(init.dirtyDir, init.run, init.lane, limit),

@@ -26,8 +26,8 @@ export interface LaneEvents {
   /** The lane has room for another bounded split. `epoch`: the one its next rows belong to. */
   wantSplit(lane: number, epoch: number): void;
   splitEnd(lane: number, epoch: number, splitId: string, outcome: JsonValue): void;
-  /** The lane can't go on without a checkpoint (a schema change). */
-  wantCheckpoint(lane: number, why: string): void;
+  /** The lane can't go on, or not for long, without an end of `epoch` (a schema change, a writer's limit). */
+  wantCheckpoint(lane: number, epoch: number, why: string): void;
   /** The first few dirty rows of the lane, for the message of a job that has too many. */
   dirty(lane: number, rows: readonly RejectedRow[]): void;
   failed(lane: number, error: ErrorReport): void;

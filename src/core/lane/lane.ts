@@ -8,6 +8,7 @@ import {
   toSyncError,
   reportError,
   SyncError,
+  type EpochLimit,
   type JsonValue,
   type LaneReader,
   type LaneWriter,
@@ -24,8 +25,10 @@ import type { Counters } from '../job/run-types.js';
 import { FIRST } from '../limits/dirty-limit.js';
 import type { RateLimit } from '../limits/rate-limit.js';
 import { BoundedChannel } from './bounded-channel.js';
+import { EpochSize } from './epoch-size.js';
 import type { BarrierReport, LaneEnd, LaneEvents } from './lane-host.js';
 import { Gate, type Cut, type PendingBarrier } from './pending-barrier.js';
+import { SplitHolds } from './split-holds.js';
 import { SplitTrack } from './split-track.js';
 
 const CHANNEL_ROWS = 262_144;
@@ -36,6 +39,7 @@ export interface LaneParts {
   readonly reader: LaneReader;
   readonly writer: LaneWriter;
   readonly pipelined: boolean;
+  readonly epochLimit: EpochLimit | null;
   readonly writerState: JsonValue | null;
   readonly events: LaneEvents;
   readonly dirty: DirtyRows;
@@ -61,6 +65,8 @@ export class Lane {
   readonly #inbox: ReadItem[] = [];
   /** One item after the other, whoever asks: the reading loop or a released split. */
   #accepting: Promise<void> = Promise.resolve();
+  readonly #holds: SplitHolds;
+  readonly #size: EpochSize;
   /** By split. The split is held until all rows before the change are committed. */
   readonly #changes = new Map<string, SchemaChange>();
   /** Keeps rows out of the channel between a barrier that a schema change waits for and the change itself. */
@@ -74,6 +80,8 @@ export class Lane {
   constructor(parts: LaneParts) {
     this.#p = parts;
     this.#writerState = parts.writerState;
+    this.#holds = new SplitHolds(parts.reader);
+    this.#size = new EpochSize(parts.epochLimit);
   }
 
   start(epoch: number): void {
@@ -96,6 +104,7 @@ export class Lane {
   assign(split: Split, from: Position | null): void {
     this.#track.assign(split, from);
     this.#p.reader.assign(split, from);
+    this.#applyHolds();
     if (!split.bounded && this.#track.openBounded === 0) this.#p.events.wantSplit(this.#p.lane, this.#epoch);
   }
 
@@ -123,18 +132,13 @@ export class Lane {
   #drain(): Promise<void> {
     this.#accepting = this.#accepting.then(async () => {
       for (;;) {
-        const i = this.#inbox.findIndex((x) => !this.#holdsBack(x.splitId));
+        const i = this.#inbox.findIndex((x) => !this.#holds.has(x.splitId));
         const [item] = i < 0 ? [] : this.#inbox.splice(i, 1);
         if (!item) return;
         await this.#accept(item);
       }
     });
     return this.#accepting;
-  }
-
-  #holdsBack(splitId: string): boolean {
-    const p = this.#pending;
-    return this.#changes.has(splitId) || (p !== null && !p.cut && p.held.has(splitId));
   }
 
   async #accept(item: ReadItem): Promise<void> {
@@ -151,6 +155,7 @@ export class Lane {
         this.#live.bytesRead += item.sourceBytes;
         this.#channel.push({ is: 'batch', batch: item });
         this.#track.moved(item.splitId, item.position);
+        if (this.#size.add(item)) this.#wantEnd('epoch limit');
         break;
       }
       case 'splitEnd':
@@ -174,8 +179,29 @@ export class Lane {
       throw new SyncError('PLUGIN_BROKEN', `the reader sent a schema change inside a transaction of ${item.splitId}`);
     }
     this.#changes.set(item.splitId, item);
-    this.#p.reader.hold([item.splitId]);
-    this.#p.events.wantCheckpoint(this.#p.lane, 'schema change');
+    this.#applyHolds();
+    this.#wantEnd('schema change');
+  }
+
+  // ---- holding ----
+
+  /**
+   * Held: splits whose schema changes; at a barrier or in a full epoch those that are at a safe point, so that others can
+   * get there. A batch that was under way when its split was told to hold may begin a transaction: that one must end.
+   */
+  #shouldHold(splitId: string): boolean {
+    if (this.#changes.has(splitId)) return true;
+    const waits = this.#pending !== null && !this.#pending.cut;
+    return (waits || this.#size.full) && this.#track.isSafe(splitId);
+  }
+
+  #applyHolds(): void {
+    if (!this.#holds.any && this.#changes.size === 0 && !this.#pending && !this.#size.full) return;
+    this.#holds.apply(this.#track.openIds(), (id) => this.#shouldHold(id));
+  }
+
+  #wantEnd(why: string): void {
+    this.#p.events.wantCheckpoint(this.#p.lane, this.#epoch, why);
   }
 
   // ---- barriers ----
@@ -183,7 +209,7 @@ export class Lane {
   barrier(epoch: number): Promise<BarrierReport> {
     return new Promise((resolve, reject) => {
       const released = new Gate();
-      this.#pending = { id: ++this.#barriers, epoch, resolve, reject, cut: null, held: new Set(), released };
+      this.#pending = { id: ++this.#barriers, epoch, resolve, reject, cut: null, released };
       this.#tryPass();
     });
   }
@@ -191,33 +217,17 @@ export class Lane {
   /** Puts the pending barrier into the channel if every open split is at a safe point; else holds those that are. */
   #tryPass(): void {
     const p = this.#pending;
-    if (!p || p.cut) return;
-    if (!this.#track.allSafe) {
-      this.#hold(p);
-      return;
+    const passes = p !== null && !p.cut && this.#track.allSafe;
+    if (passes) {
+      const changes = [...this.#changes.values()];
+      const { read, bytesRead } = this.#live;
+      p.cut = { changes, splits: this.#track.cut(), read, bytesRead, epochBytes: this.#size.cut() };
+      this.#channel.push({ is: 'barrier', id: p.id });
+      this.#epoch = p.epoch + 1;
+      if (changes.length > 0) this.#gate = new Gate();
     }
-    const changes = [...this.#changes.values()];
-    p.cut = { changes, splits: this.#track.cut(), read: this.#live.read, bytesRead: this.#live.bytesRead };
-    this.#channel.push({ is: 'barrier', id: p.id });
-    this.#epoch = p.epoch + 1;
-    if (changes.length > 0) this.#gate = new Gate();
-    this.#release([...p.held]);
-  }
-
-  #hold(p: PendingBarrier): void {
-    const safe = this.#track.safeOpen();
-    const more = safe.filter((id) => !p.held.has(id));
-    // A batch that was under way when its split was told to hold may have begun a transaction: that one must end.
-    const inside = [...p.held].filter((id) => !safe.includes(id));
-    for (const id of more) p.held.add(id);
-    for (const id of inside) p.held.delete(id);
-    if (more.length > 0) this.#p.reader.hold(more);
-    this.#release(inside);
-  }
-
-  #release(splitIds: readonly string[]): void {
-    const free = splitIds.filter((id) => !this.#changes.has(id));
-    if (free.length > 0) this.#p.reader.release(free);
+    this.#applyHolds();
+    if (passes) this.#drainSoon();
   }
 
   #drainSoon(): void {
@@ -230,10 +240,13 @@ export class Lane {
     const p = this.#pending;
     if (p?.epoch !== epoch) return;
     this.#epoch = epoch;
-    if (p.cut) this.#track.uncut(p.cut.splits);
-    else this.#release([...p.held]);
+    if (p.cut) {
+      this.#track.uncut(p.cut.splits);
+      this.#size.uncut(p.cut.epochBytes);
+    }
     this.#goOn(p);
-    if (this.#changes.size > 0) this.#p.events.wantCheckpoint(this.#p.lane, 'schema change');
+    if (this.#changes.size > 0) this.#wantEnd('schema change');
+    if (this.#size.reached) this.#wantEnd('epoch limit');
   }
 
   /** The barrier is done with: both loops go on. */
@@ -242,6 +255,7 @@ export class Lane {
     this.#gate?.open();
     this.#gate = null;
     p.released.open();
+    this.#applyHolds();
     this.#drainSoon();
   }
 
@@ -251,7 +265,6 @@ export class Lane {
       this.#channel.push({ is: 'schema', change });
       this.#changes.delete(change.splitId);
     }
-    this.#release(cut.changes.map((c) => c.splitId));
   }
 
   /** The barrier that the writing loop holds at. */
@@ -345,7 +358,7 @@ export class Lane {
           if (!writer.schema)
             throw new SyncError('PLUGIN_BROKEN', `the writer cannot follow the change of ${item.change.table}`);
           await writer.schema(item.change);
-          this.#p.events.wantCheckpoint(lane, 'schema change');
+          this.#wantEnd('schema change');
           break;
       }
     }

@@ -20,8 +20,6 @@ export interface PendingBarrier {
   readonly reject: (e: unknown) => void;
   /** Null until the barrier is in the channel. */
   cut: Cut | null;
-  /** Splits told to hold until it is. */
-  readonly held: Set<string>;
   readonly released: Gate;
 }
 
@@ -32,4 +30,6 @@ export interface Cut {
   readonly splits: readonly SplitProgress[];
   readonly read: number;
   readonly bytesRead: number;
+  /** Of cells, in this epoch. */
+  readonly epochBytes: number;
 }

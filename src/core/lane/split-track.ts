@@ -65,8 +65,8 @@ export class SplitTrack {
     return this.#open(splitId).safe;
   }
 
-  safeOpen(): readonly string[] {
-    return [...this.#tracks.values()].filter((t) => t.safe && !t.ended).map((t) => t.split.id);
+  openIds(): readonly string[] {
+    return [...this.#tracks.values()].filter((t) => !t.ended).map((t) => t.split.id);
   }
 
   /** Ends the epoch: what it touched, from where to where. The next one begins at `to`. */
