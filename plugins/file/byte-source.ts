@@ -18,8 +18,9 @@ export interface ByteSource {
 export function sourceError(e: unknown, path: string): SyncError {
   const s = toSyncError(e, 'SOURCE_IO');
   if (s.place !== undefined) return s;
-  const missing = s.message.includes('ENOENT');
-  return new SyncError(missing ? 'SOURCE_MISSING' : 'SOURCE_IO', `cannot read ${path}: ${s.message}`, {
+  const code = (e as NodeJS.ErrnoException).code;
+  const why = code === 'EBADF' ? 'it is closed, or not open for reading (EBADF)' : s.message;
+  return new SyncError(code === 'ENOENT' ? 'SOURCE_MISSING' : 'SOURCE_IO', `cannot read ${path}: ${why}`, {
     place: path,
     cause: e,
   });

@@ -22,10 +22,11 @@ export async function openSource(o: ReadingOptions, spec: FileSpec): Promise<Byt
   if (spec.path === STDIN) {
     // After a lost epoch or in a later process, what was read before is gone.
     if (process.stdin.readableDidRead) throw goneInput();
-    const { GzipSource, StreamSource } = await import('./stream-sources.js');
+    const { GzipSource, StreamSource, standardInput } = await import('./stream-sources.js');
+    const input = standardInput();
     const nothing = (): Promise<void> => Promise.resolve();
-    if (o.compress === 'gzip') return new GzipSource('standard input', process.stdin, nothing, nothing);
-    return new StreamSource(process.stdin);
+    if (o.compress === 'gzip') return new GzipSource('standard input', input, nothing, nothing);
+    return new StreamSource(input);
   }
   const file = await openPlanned(spec);
   if (!isGzip(o, spec.path)) return new PlainSource(spec, file);

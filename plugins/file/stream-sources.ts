@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, fstatSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import type { FileHandle } from 'node:fs/promises';
@@ -71,6 +71,19 @@ export function gzipFile(spec: FileSpec, file: FileHandle): GzipSource {
     });
   };
   return new GzipSource(spec.path, input, atEnd, () => file.close());
+}
+
+/**
+ * @throws SyncError SOURCE_IO where it is a folder or a disk: Node takes those for an input that ends at once.
+ */
+export function standardInput(): Readable {
+  const s = fstatSync(0);
+  if (!s.isDirectory() && !s.isBlockDevice()) return process.stdin;
+  throw new SyncError('SOURCE_IO', `standard input is a ${s.isDirectory() ? 'folder' : 'block device'}`, {
+    place: 'standard input',
+    retry: 'never',
+    hint: 'Name the folder or its files in path, or send bytes to standard input.',
+  });
 }
 
 /** Standard input, or any other stream that only this process can read. */
