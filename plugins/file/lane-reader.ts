@@ -66,7 +66,7 @@ export class FileLaneReader implements LaneReader {
 
   async *#readSplit(split: Split, from: Position | null, signal: AbortSignal): AsyncGenerator<ReadItem> {
     const live = split.id === STDIN_SPLIT.id;
-    const spec = live ? { path: STDIN, size: 0, mtimeMs: 0, ino: 0 } : specOfSplit(split);
+    const spec = live ? { path: STDIN, size: 0, mtimeNs: '', ino: '' } : specOfSplit(split);
     const reading = await SplitReading.open(this.#options, spec, pointOf(from), this.#lane.batch, this.#columns);
     this.#open = reading;
     let position: Position = from ?? START;
