@@ -247,6 +247,27 @@ test('gzip: members behind one another are one file; a cut file and foreign byte
   assert.deepEqual(await readRows({ path: file, compress: 'none' }), [['no gzip']]);
 });
 
+test('a small file makes small buffers, and what constants add to it is delivered all the same', async (t) => {
+  const dir = folder(t);
+  const file = join(dir, 'a.csv');
+  writeFileSync(file, '1\n2\n3\n');
+  const r = await openReader({ path: file });
+  const split = await (await r.planner(null)).next(signal);
+  assert.ok(split !== 'end');
+  const lane = await r.openLane(laneOf(), r.shared?.() ?? null);
+  lane.assign(split, null);
+  const batch = await nextItem(lane.read(signal)[Symbol.asyncIterator]());
+  assert.ok(batch.is === 'batch' && batch.rows === 3);
+  assert.ok(batch.data.buffer.byteLength < 1 << 16, String(batch.data.buffer.byteLength));
+  await lane[Symbol.asyncDispose]();
+  const value = 'x'.repeat(100_000);
+  assert.deepEqual(await readRows({ path: file, column: ['id', { name: 'c', type: 'string', value }] }), [
+    ['1', value],
+    ['2', value],
+    ['3', value],
+  ]);
+});
+
 test('the plan goes on after a restart: what is left, and what * means', async (t) => {
   const dir = folder(t);
   writeFileSync(join(dir, 'a.csv'), 'id,name\n1,ann\n');
