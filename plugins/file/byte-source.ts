@@ -1,6 +1,7 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import { open, stat, type FileHandle } from 'node:fs/promises';
+import type { BigIntStats } from 'node:fs';
 import { SyncError, toSyncError } from 'syncx/plugin-api';
-import type { FileSpec } from './file-list.js';
+import { isMissing, specOf, type FileSpec } from './file-spec.js';
 
 export const CHUNK_BYTES = 1 << 20;
 
@@ -18,51 +19,70 @@ export interface ByteSource {
 export function sourceError(e: unknown, path: string): SyncError {
   const s = toSyncError(e, 'SOURCE_IO');
   if (s.place !== undefined) return s;
-  const missing = s.message.includes('ENOENT');
-  return new SyncError(missing ? 'SOURCE_MISSING' : 'SOURCE_IO', `cannot read ${path}: ${s.message}`, {
+  const code = (e as NodeJS.ErrnoException).code;
+  const why = code === 'EBADF' ? 'it is closed, or not open for reading (EBADF)' : s.message;
+  return new SyncError(code === 'ENOENT' ? 'SOURCE_MISSING' : 'SOURCE_IO', `cannot read ${path}: ${why}`, {
     place: path,
     cause: e,
   });
 }
 
-/** @throws SyncError SOURCE_CHANGED where the open file is not the one that was planned. */
-export async function checkUnchanged(file: FileHandle, spec: FileSpec): Promise<void> {
-  const s = await file.stat();
-  const what =
-    s.ino !== spec.ino
-      ? 'was replaced by another file'
-      : s.size !== spec.size
-        ? `has ${String(s.size)} bytes, not ${String(spec.size)}`
-        : s.mtimeMs !== spec.mtimeMs
-          ? 'was written to'
-          : null;
-  if (what === null) return;
-  throw new SyncError('SOURCE_CHANGED', `${spec.path} ${what} since the job planned to read it`, {
+function changed(spec: FileSpec, what: string): SyncError {
+  return new SyncError('SOURCE_CHANGED', `${spec.path} ${what} since the job planned to read it`, {
     place: spec.path,
     hint: 'Read only files that nobody writes to any more. To read what is there now from the start, run with --fresh.',
   });
 }
 
-export async function openPlanned(spec: FileSpec): Promise<FileHandle> {
-  let file: FileHandle;
+function checkPlanned(s: BigIntStats, spec: FileSpec): void {
+  const now = specOf(spec.path, s);
+  if (now.ino !== spec.ino) throw changed(spec, 'was replaced by another file');
+  if (now.size !== spec.size) throw changed(spec, `has ${String(now.size)} bytes, not ${String(spec.size)}`);
+  if (now.mtimeNs !== spec.mtimeNs) throw changed(spec, 'was written to');
+}
+
+/** A planned file, open. */
+export interface OpenFile {
+  readonly handle: FileHandle;
+  /**
+   * Asks the path, not the handle: that one stays with the old file where another was renamed into its place.
+   * @throws SyncError SOURCE_CHANGED where the file is not the one that was planned, or gone.
+   */
+  checkUnchanged(): Promise<void>;
+}
+
+export async function openPlanned(spec: FileSpec): Promise<OpenFile> {
+  let handle: FileHandle;
   try {
-    file = await open(spec.path, 'r');
+    handle = await open(spec.path, 'r');
   } catch (e) {
     throw sourceError(e, spec.path);
   }
   try {
-    await checkUnchanged(file, spec);
+    const opened = await handle.stat({ bigint: true });
+    checkPlanned(opened, spec);
+    const checkUnchanged = async (): Promise<void> => {
+      let now: BigIntStats;
+      try {
+        now = await stat(spec.path, { bigint: true });
+      } catch (e) {
+        throw isMissing(e) ? changed(spec, 'was removed') : sourceError(e, spec.path);
+      }
+      // No plan keeps the device: its number may be another one after the machine was started anew.
+      if (now.dev !== opened.dev) throw changed(spec, 'was replaced by another file');
+      checkPlanned(now, spec);
+    };
+    return { handle, checkUnchanged };
   } catch (e) {
-    await file.close();
+    await handle.close();
     throw sourceError(e, spec.path);
   }
-  return file;
 }
 
 /** A file read in chunks, with the next one under way while the caller works on the last. */
 export class PlainSource implements ByteSource {
   readonly #spec: FileSpec;
-  readonly #file: FileHandle;
+  readonly #file: OpenFile;
   /** Two buffers: one is the caller's, one is being filled. */
   #mine: Buffer;
   #theirs: Buffer;
@@ -71,7 +91,7 @@ export class PlainSource implements ByteSource {
   #ahead: Promise<number> | null = null;
   #handed = 0;
 
-  constructor(spec: FileSpec, file: FileHandle) {
+  constructor(spec: FileSpec, file: OpenFile) {
     this.#spec = spec;
     this.#file = file;
     const size = Math.max(1, Math.min(CHUNK_BYTES, spec.size));
@@ -85,7 +105,7 @@ export class PlainSource implements ByteSource {
 
   #start(): Promise<number> {
     const length = Math.min(this.#mine.length, this.#spec.size - this.#next);
-    const p = this.#file.read(this.#mine, 0, length, this.#next).then((r) => r.bytesRead);
+    const p = this.#file.handle.read(this.#mine, 0, length, this.#next).then((r) => r.bytesRead);
     // Its error is told when the chunk is asked for; until then it is no unhandled rejection.
     p.catch(() => 0);
     return p;
@@ -97,7 +117,7 @@ export class PlainSource implements ByteSource {
       const n = await (this.#ahead ?? this.#start());
       this.#ahead = null;
       // Cut short: the check says how the file has changed.
-      if (n === 0) await checkUnchanged(this.#file, this.#spec);
+      if (n === 0) await this.#file.checkUnchanged();
       if (n === 0) throw new SyncError('SOURCE_IO', 'the file ends before its size', { retry: 'never' });
       const chunk = this.#mine.subarray(0, n);
       this.#next += n;
@@ -105,7 +125,7 @@ export class PlainSource implements ByteSource {
       [this.#mine, this.#theirs] = [this.#theirs, this.#mine];
       if (this.#next < this.#spec.size) this.#ahead = this.#start();
       // Before its last bytes are used: a file that someone still writes to may end in half a line.
-      else await checkUnchanged(this.#file, this.#spec);
+      else await this.#file.checkUnchanged();
       return chunk;
     } catch (e) {
       throw sourceError(e, this.#spec.path);
@@ -125,6 +145,6 @@ export class PlainSource implements ByteSource {
 
   async close(): Promise<void> {
     await this.#ahead?.catch(() => 0);
-    await this.#file.close();
+    await this.#file.handle.close();
   }
 }

@@ -1,15 +1,7 @@
-import { readdir, stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
-import { SyncError } from 'syncx/plugin-api';
-
-/** A file as it was when the job was planned: what reads it later must find it unchanged. */
-export interface FileSpec {
-  /** Absolute. */
-  readonly path: string;
-  readonly size: number;
-  readonly mtimeMs: number;
-  readonly ino: number;
-}
+import { basename } from 'node:path';
+import { SyncError, type Logger } from 'syncx/plugin-api';
+import { expandPath } from './expand-path.js';
+import { Looker, type FileSpec, type Found } from './file-spec.js';
 
 export const STDIN = '-';
 
@@ -19,39 +11,9 @@ export function pathList(path: string | readonly string[]): readonly string[] {
 }
 
 /** Folders may hold very many files: asked about together, but not all at once. */
-const STATS_AT_ONCE = 64;
-
-/** Names that tools keep for themselves: staging folders, `_SUCCESS`. */
-const isHidden = (name: string): boolean => name.startsWith('.') || name.startsWith('_');
-
-async function specOf(path: string): Promise<FileSpec | 'folder' | 'other' | null> {
-  try {
-    const s = await stat(path);
-    if (s.isDirectory()) return 'folder';
-    return s.isFile() ? { path, size: s.size, mtimeMs: s.mtimeMs, ino: s.ino } : 'other';
-  } catch (e) {
-    const code = (e as NodeJS.ErrnoException).code;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-    throw new SyncError('SOURCE_IO', `cannot look at ${path}: ${String((e as Error).message)}`, {
-      place: path,
-      cause: e,
-    });
-  }
-}
-
-/** Paths of the files that one entry of `path` means. */
-async function expand(entry: string): Promise<readonly string[]> {
-  const path = resolve(entry);
-  const there = await specOf(path);
-  if (there === 'folder') return (await readdir(path)).filter((n) => !isHidden(n)).map((n) => join(path, n));
-  if (there !== null) return [path]; // before globs: a name may well hold brackets
-  if (!/[*?[\]{}()!+@]/.test(entry)) return [];
-  const { glob, isDynamicPattern } = await import('tinyglobby'); // only where there is a pattern: it takes its time to load
-  if (!isDynamicPattern(entry)) return [];
-  const found = await glob(entry, { absolute: true, dot: false, expandDirectories: false });
-  const hiddenWanted = isHidden(basename(entry));
-  return found.map((p) => resolve(p)).filter((p) => hiddenWanted || !isHidden(basename(p)));
-}
+const LOOKS_AT_ONCE = 64;
+/** Paths that a warning names. */
+const NAMED = 5;
 
 const missing = (entry: string, why: string): SyncError =>
   new SyncError('SOURCE_MISSING', `${why}: ${entry}`, {
@@ -59,31 +21,98 @@ const missing = (entry: string, why: string): SyncError =>
     hint: 'Check the path; relative ones start at the folder the job was started in.',
   });
 
+function specialError(path: string, what: string): SyncError {
+  const pipe = what === 'a named pipe';
+  return new SyncError('SOURCE_IO', `${path} is ${what}, not a file`, {
+    place: path,
+    retry: 'never',
+    hint: pipe ? 'Set path to - and connect it to standard input: sync run … < pipe.' : 'Name regular files.',
+  });
+}
+
+const danglingError = (path: string, to: string): SyncError =>
+  new SyncError('SOURCE_IO', `${path} is a link to ${to}, which does not exist`, {
+    place: path,
+    retry: 'never',
+    hint: 'Mend or remove the link; the rows behind it would be missing.',
+  });
+
+/** The files found so far, and what was left out, which the log tells. */
+class FileCollection {
+  readonly #byReal = new Map<string, FileSpec>();
+  readonly #doubles: string[] = [];
+  readonly #special: string[] = [];
+  readonly #notEntered = new Set<string>();
+
+  get files(): readonly FileSpec[] {
+    return [...this.#byReal.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  /** @returns whether it is a file. */
+  add(path: string, found: Found, named: boolean): boolean {
+    if (found.is === 'dangling') throw danglingError(path, found.to);
+    if (found.is === 'special') {
+      if (named) throw specialError(path, found.what);
+      this.#special.push(`${path} (${found.what})`);
+    }
+    if (found.is !== 'file') return false;
+    const { spec, real } = found;
+    const before = this.#byReal.get(real);
+    // Of several names the file's own one stays, else the first: a plan must not depend on the order of the listing.
+    const better = before === undefined || spec.path === real || (before.path !== real && spec.path < before.path);
+    const [kept, left] = better ? [spec, before] : [before, spec];
+    this.#byReal.set(real, kept);
+    if (left !== undefined && left.path !== kept.path) this.#doubles.push(`${left.path} (is ${kept.path})`);
+    return true;
+  }
+
+  notEntered(folders: readonly string[]): void {
+    for (const f of folders) this.#notEntered.add(f);
+  }
+
+  tell(log: Logger): void {
+    this.#warn(log, 'files that are read under another name were left out', this.#doubles);
+    this.#warn(log, 'what is no regular file was left out', this.#special);
+    this.#warn(log, 'linked folders below ** were not entered; name one in path to read it', [...this.#notEntered]);
+  }
+
+  #warn(log: Logger, what: string, paths: readonly string[]): void {
+    if (paths.length === 0) return;
+    const some = [...new Set(paths)].sort();
+    const more = some.length > NAMED ? `, and ${String(some.length - NAMED)} more` : '';
+    log.warn({ left: some.length }, `${what}: ${some.slice(0, NAMED).join(', ')}${more}`);
+  }
+}
+
 /**
- * The files to read, sorted by path, none twice.
- * @throws SyncError SOURCE_MISSING where an entry means no file.
+ * The files to read, sorted by path, none twice: links are followed to tell.
+ * @throws SyncError SOURCE_MISSING where an entry means no file; SOURCE_IO where one is no file, or leads to none.
  */
-export async function listFiles(entries: readonly string[], filter: RegExp | null): Promise<readonly FileSpec[]> {
-  const files = new Map<string, FileSpec>();
+export async function listFiles(
+  entries: readonly string[],
+  filter: RegExp | null,
+  log: Logger,
+): Promise<readonly FileSpec[]> {
+  const looker = new Looker();
+  const files = new FileCollection();
   for (const entry of entries) {
     let found = 0;
     let matched = 0;
-    const paths = await expand(entry);
-    for (let at = 0; at < paths.length; at += STATS_AT_ONCE) {
-      const some = paths.slice(at, at + STATS_AT_ONCE);
-      const specs = await Promise.all(some.map((path) => specOf(path)));
-      specs.forEach((spec, i) => {
+    const { paths, named, notEntered } = await expandPath(entry, looker);
+    files.notEntered(notEntered);
+    for (let at = 0; at < paths.length; at += LOOKS_AT_ONCE) {
+      const some = paths.slice(at, at + LOOKS_AT_ONCE);
+      const looks = await Promise.all(some.map((path) => looker.look(path)));
+      looks.forEach((look, i) => {
         const path = some[i] ?? '';
-        if (spec === 'other') throw missing(path, 'not a regular file (use - to read from a pipe)');
-        if (spec === null || spec === 'folder') return;
-        found++;
-        if (filter && !filter.test(basename(path))) return;
-        matched++;
-        files.set(path, spec);
+        const passes = !filter || filter.test(basename(path));
+        if (look.is === 'file') found++;
+        if (passes && files.add(path, look, named)) matched++;
       });
     }
     if (found === 0) throw missing(entry, 'no file matches');
     if (matched === 0) throw missing(entry, `none of ${String(found)} files passes filterRegex`);
   }
-  return [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  files.tell(log);
+  return files.files;
 }

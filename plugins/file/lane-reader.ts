@@ -1,5 +1,6 @@
 import {
   BatchBuilder,
+  type BatchTarget,
   type LaneContext,
   type LaneReader,
   type Position,
@@ -8,9 +9,19 @@ import {
 } from 'syncx/plugin-api';
 import { specOfSplit, STDIN_SPLIT } from './planner.js';
 import { STDIN } from './file-list.js';
-import { SplitReading, pointOf, type ReadingOptions } from './split-reading.js';
+import type { FileSpec } from './file-spec.js';
+import { SplitReading, isGzip, pointOf, type ReadingOptions } from './split-reading.js';
+
+/** What constant columns add to the rows of a small file mostly fits, too. */
+const LEAST_BATCH_BYTES = 16 << 10;
 
 const START: Position = { offset: 0, line: 1 };
+
+/** Buffers for batches are made at the target's size; thousands of small files would make gigabytes of them. */
+function batchTargetFor(o: ReadingOptions, spec: FileSpec, most: BatchTarget): BatchTarget {
+  if (isGzip(o, spec.path)) return most;
+  return { ...most, bytes: Math.min(most.bytes, Math.max(LEAST_BATCH_BYTES, spec.size * 2)) };
+}
 
 /** A call, as the compiler takes a property that was false before an `await` for false after it. */
 const stopped = (signal: AbortSignal): boolean => signal.aborted;
@@ -66,13 +77,14 @@ export class FileLaneReader implements LaneReader {
 
   async *#readSplit(split: Split, from: Position | null, signal: AbortSignal): AsyncGenerator<ReadItem> {
     const live = split.id === STDIN_SPLIT.id;
-    const spec = live ? { path: STDIN, size: 0, mtimeMs: 0, ino: 0 } : specOfSplit(split);
-    const reading = await SplitReading.open(this.#options, spec, pointOf(from), this.#lane.batch, this.#columns);
+    const spec = live ? { path: STDIN, size: 0, mtimeNs: '', ino: '' } : specOfSplit(split);
+    const target = live ? this.#lane.batch : batchTargetFor(this.#options, spec, this.#lane.batch);
+    const reading = await SplitReading.open(this.#options, spec, pointOf(from), target, this.#columns);
     this.#open = reading;
     let position: Position = from ?? START;
     if (reading !== null) {
       const { decoder } = reading;
-      const builder = new BatchBuilder(decoder.schema, this.#lane.batch);
+      const builder = new BatchBuilder(decoder.schema, target);
       let consumed = 0;
       for (let ended = false; !ended && !signal.aborted;) {
         const state = decoder.decode(builder);

@@ -1,23 +1,27 @@
 import { dirname, basename, join } from 'node:path';
 import { SyncError, type JsonObject, type JsonValue, type Split, type SplitPlanner } from 'syncx/plugin-api';
-import { STDIN, type FileSpec } from './file-list.js';
+import { STDIN } from './file-list.js';
+import type { FileSpec } from './file-spec.js';
 
 /** What a checkpoint keeps of the planner: the files not yet handed out, folder by folder, and what `*` means. */
 interface SavedPlan {
-  readonly format: 1;
+  readonly format: 2;
   readonly columns: readonly string[] | null;
-  readonly folders: readonly (readonly [string, readonly (readonly [string, number, number, number])[]])[];
+  readonly folders: readonly (readonly [string, readonly SavedFile[]])[];
 }
 
+/** Name, size, mtimeNs, ino. */
+type SavedFile = readonly [string, number, string, string];
+
 function encode(files: readonly FileSpec[], columns: readonly string[] | null): JsonValue {
-  const folders: [string, [string, number, number, number][]][] = [];
-  let open: [string, [string, number, number, number][]] | undefined;
+  const folders: [string, SavedFile[]][] = [];
+  let open: [string, SavedFile[]] | undefined;
   for (const f of files) {
     const folder = dirname(f.path);
     if (open?.[0] !== folder) folders.push((open = [folder, []]));
-    open[1].push([basename(f.path), f.size, f.mtimeMs, f.ino]);
+    open[1].push([basename(f.path), f.size, f.mtimeNs, f.ino]);
   }
-  return { format: 1, columns, folders };
+  return { format: 2, columns, folders };
 }
 
 /** @throws SyncError STATE_CORRUPT */
@@ -26,16 +30,16 @@ export function decodePlan(saved: JsonValue): {
   readonly columns: readonly string[] | null;
 } {
   const plan = saved as unknown as SavedPlan | null;
-  if (typeof plan !== 'object' || (plan?.format as unknown) !== 1) {
-    throw new SyncError('STATE_CORRUPT', "the file reader's saved plan is not of format 1", {
+  if (typeof plan !== 'object' || (plan?.format as unknown) !== 2) {
+    throw new SyncError('STATE_CORRUPT', "the file reader's saved plan is not of format 2", {
       hint: 'It was written by another version; go on with that version.',
     });
   }
   const files = plan?.folders.flatMap(([folder, names]) =>
-    names.map(([name, size, mtimeMs, ino]): FileSpec => ({
+    names.map(([name, size, mtimeNs, ino]): FileSpec => ({
       path: folder === '' ? name : join(folder, name),
       size,
-      mtimeMs,
+      mtimeNs,
       ino,
     })),
   );
@@ -48,11 +52,13 @@ export function splitOf(spec: FileSpec): Split {
 
 /** @throws SyncError STATE_CORRUPT */
 export function specOfSplit(split: Split): FileSpec {
-  const { path, size, mtimeMs, ino } = split.spec as JsonObject;
-  if (typeof path !== 'string' || typeof size !== 'number' || typeof mtimeMs !== 'number' || typeof ino !== 'number') {
-    throw new SyncError('STATE_CORRUPT', `split ${split.id} is not a file's`);
+  const { path, size, mtimeNs, ino } = split.spec as JsonObject;
+  if (typeof path !== 'string' || typeof size !== 'number' || typeof mtimeNs !== 'string' || typeof ino !== 'string') {
+    throw new SyncError('STATE_CORRUPT', `split ${split.id} is none of this file reader`, {
+      hint: 'It was written by another version; go on with that version.',
+    });
   }
-  return { path, size, mtimeMs, ino };
+  return { path, size, mtimeNs, ino };
 }
 
 export const STDIN_SPLIT: Split = { id: 'stdin', bounded: true, spec: { path: STDIN }, weight: null };

@@ -3,6 +3,7 @@ import {
   parseType,
   type Finding,
   type JsonValue,
+  type Logger,
   type OptionsOf,
   type Position,
   type Reader,
@@ -17,7 +18,8 @@ import {
 } from 'syncx/plugin-kit';
 import { checkFormat, csvDialect, textDialect } from './format-options.js';
 import { FileLaneReader } from './lane-reader.js';
-import { STDIN, listFiles, pathList, type FileSpec } from './file-list.js';
+import { STDIN, listFiles, pathList } from './file-list.js';
+import type { FileSpec } from './file-spec.js';
 import { READER_OPTIONS } from './options.js';
 import { FilePlanner, StdinPlanner, decodePlan } from './planner.js';
 import { openSource, pointOf, readHead, type ReadingOptions } from './split-reading.js';
@@ -93,7 +95,7 @@ function compare(a: Position, b: Position): -1 | 0 | 1 {
   return x < y ? -1 : x > y ? 1 : 0;
 }
 
-function createReader(o: Options): Reader {
+function createReader(o: Options, log: Logger): Reader {
   const reading: ReadingOptions = { format: formatOf(o), compress: o.compress };
   const star = columnSpecs(o.column) === null && o.fileType !== 'json';
   const paths = pathList(o.path);
@@ -114,7 +116,7 @@ function createReader(o: Options): Reader {
         return new FilePlanner(plan.files, columns);
       }
       const filter = o.filterRegex === undefined ? null : new RegExp(`^(?:${o.filterRegex})$`, 'u');
-      const files = await listFiles(paths, filter);
+      const files = await listFiles(paths, filter, log);
       // One file alone speaks for itself, which saves opening it twice.
       if (star && files.length > 1) columns = await agreedColumns(reading, files);
       return new FilePlanner(files, columns);
@@ -135,5 +137,5 @@ export const reader = defineReader({
   boundedness: () => 'bounded',
   check,
   columns: (o) => columnSpecs(o.column)?.map((c, i) => c.name ?? `f${String(c.index ?? i)}`) ?? null,
-  create: (o) => Promise.resolve(createReader(o)),
+  create: (o, context) => Promise.resolve(createReader(o, context.log)),
 });

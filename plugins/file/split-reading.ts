@@ -1,7 +1,8 @@
 import { SyncError, type BatchTarget, type JsonObject, type Position } from 'syncx/plugin-api';
 import type { FileFormat, FileHead, RecordDecoder, RecordPoint } from 'syncx/plugin-kit';
 import { openPlanned, PlainSource, type ByteSource } from './byte-source.js';
-import { STDIN, type FileSpec } from './file-list.js';
+import { STDIN } from './file-list.js';
+import type { FileSpec } from './file-spec.js';
 
 export interface ReadingOptions {
   readonly format: FileFormat;
@@ -22,10 +23,10 @@ export async function openSource(o: ReadingOptions, spec: FileSpec): Promise<Byt
   if (spec.path === STDIN) {
     // After a lost epoch or in a later process, what was read before is gone.
     if (process.stdin.readableDidRead) throw goneInput();
-    const { GzipSource, StreamSource } = await import('./stream-sources.js');
-    const nothing = (): Promise<void> => Promise.resolve();
-    if (o.compress === 'gzip') return new GzipSource('standard input', process.stdin, nothing, nothing);
-    return new StreamSource(process.stdin);
+    const { GzipSource, StreamSource, standardInput } = await import('./stream-sources.js');
+    const input = standardInput();
+    if (o.compress === 'gzip') return new GzipSource('standard input', input, null, () => Promise.resolve());
+    return new StreamSource(input);
   }
   const file = await openPlanned(spec);
   if (!isGzip(o, spec.path)) return new PlainSource(spec, file);

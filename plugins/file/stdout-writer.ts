@@ -14,6 +14,16 @@ import { BUFFER_BYTES } from './part-file.js';
 
 const NOTHING: WriteResult = { rejected: null, bytes: 0 };
 
+function stdoutError(e: Error): SyncError {
+  const { code, message } = toSyncError(e, 'SINK_IO');
+  const closed = (e as NodeJS.ErrnoException).code === 'EBADF';
+  return new SyncError(code, `cannot write to standard output: ${closed ? 'it is closed (EBADF)' : message}`, {
+    cause: e,
+    retry: 'never',
+    ...(closed ? { hint: 'To drop the rows, send them to /dev/null.' } : {}),
+  });
+}
+
 /** Writes to standard output as rows come. What was written cannot be taken back: at least once. */
 export class StdoutLaneWriter implements LaneWriter {
   readonly #options: WritingOptions;
@@ -55,14 +65,8 @@ export class StdoutLaneWriter implements LaneWriter {
     return new Promise((resolve, reject) => {
       // The error event of stdout has a listener of its own in the process; the callback tells this writer.
       process.stdout.write(bytes, (e) => {
-        if (!e) resolve();
-        else
-          reject(
-            new SyncError('SINK_IO', `cannot write to standard output: ${toSyncError(e).message}`, {
-              cause: e,
-              retry: 'never',
-            }),
-          );
+        if (e) reject(stdoutError(e));
+        else resolve();
       });
     });
   }

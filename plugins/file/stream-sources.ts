@@ -1,10 +1,9 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, fstatSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { createGunzip, type Gunzip } from 'node:zlib';
-import type { FileHandle } from 'node:fs/promises';
 import { SyncError, isSyncError } from 'syncx/plugin-api';
-import { CHUNK_BYTES, checkUnchanged, sourceError, type ByteSource } from './byte-source.js';
-import type { FileSpec } from './file-list.js';
+import { CHUNK_BYTES, sourceError, type ByteSource, type OpenFile } from './byte-source.js';
+import type { FileSpec } from './file-spec.js';
 
 /** Decompresses while it reads. zlib goes on over concatenated members; what is cut or no gzip is loud. */
 export class GzipSource implements ByteSource {
@@ -13,13 +12,15 @@ export class GzipSource implements ByteSource {
   readonly #gunzip: Gunzip;
   readonly #input: Readable;
   readonly #chunks: AsyncIterator<Buffer>;
-  readonly #atEnd: (consumed: number) => Promise<void>;
+  readonly #atEnd: ((consumed: number) => Promise<void>) | null;
+  /** With a check at the end: the chunk that is held back until it is known whether it is the last. */
+  #held: Buffer | null = null;
   readonly #closeFile: () => Promise<void>;
 
   constructor(
     place: string,
     input: Readable,
-    atEnd: (consumed: number) => Promise<void>,
+    atEnd: ((consumed: number) => Promise<void>) | null,
     closeFile: () => Promise<void>,
   ) {
     this.#place = place;
@@ -37,9 +38,19 @@ export class GzipSource implements ByteSource {
   }
 
   async read(): Promise<Uint8Array | null> {
+    if (this.#atEnd === null) return this.#inflate();
+    this.#held ??= await this.#inflate();
+    const chunk = this.#held;
+    this.#held = chunk === null ? null : await this.#inflate();
+    // Before its last bytes are used: what is found out only then must keep them back.
+    if (this.#held === null) await this.#atEnd(this.#gunzip.bytesWritten);
+    return chunk;
+  }
+
+  async #inflate(): Promise<Buffer | null> {
     try {
       const r = await this.#chunks.next();
-      if (r.done !== true) return r.value;
+      return r.done === true ? null : r.value;
     } catch (e) {
       if (isSyncError(e)) throw e;
       throw new SyncError('SOURCE_FORMAT', `${this.#place} is no whole gzip file: ${String((e as Error).message)}`, {
@@ -48,8 +59,6 @@ export class GzipSource implements ByteSource {
         hint: 'The file may have been copied in part. Get it again, or set compress to none if it is not compressed.',
       });
     }
-    await this.#atEnd(this.#gunzip.bytesWritten);
-    return null;
   }
 
   async close(): Promise<void> {
@@ -59,10 +68,15 @@ export class GzipSource implements ByteSource {
   }
 }
 
-export function gzipFile(spec: FileSpec, file: FileHandle): GzipSource {
-  const input = createReadStream(spec.path, { fd: file, autoClose: false, start: 0, highWaterMark: CHUNK_BYTES >> 2 });
+export function gzipFile(spec: FileSpec, { handle, checkUnchanged }: OpenFile): GzipSource {
+  const input = createReadStream(spec.path, {
+    fd: handle,
+    autoClose: false,
+    start: 0,
+    highWaterMark: CHUNK_BYTES >> 2,
+  });
   const atEnd = async (consumed: number): Promise<void> => {
-    await checkUnchanged(file, spec);
+    await checkUnchanged();
     if (consumed === spec.size) return;
     // zlib takes zero bytes behind a member for padding and stops there in silence, whatever follows them.
     throw new SyncError('SOURCE_FORMAT', `${spec.path} goes on with something else behind its gzip data`, {
@@ -70,7 +84,20 @@ export function gzipFile(spec: FileSpec, file: FileHandle): GzipSource {
       hint: 'Cut the file there, if what follows is not wanted.',
     });
   };
-  return new GzipSource(spec.path, input, atEnd, () => file.close());
+  return new GzipSource(spec.path, input, atEnd, () => handle.close());
+}
+
+/**
+ * @throws SyncError SOURCE_IO where it is a folder or a disk: Node takes those for an input that ends at once.
+ */
+export function standardInput(): Readable {
+  const s = fstatSync(0);
+  if (!s.isDirectory() && !s.isBlockDevice()) return process.stdin;
+  throw new SyncError('SOURCE_IO', `standard input is a ${s.isDirectory() ? 'folder' : 'block device'}`, {
+    place: 'standard input',
+    retry: 'never',
+    hint: 'Name the folder or its files in path, or send bytes to standard input.',
+  });
 }
 
 /** Standard input, or any other stream that only this process can read. */

@@ -62,21 +62,21 @@ class StreamLaneWriter implements LaneWriter {
   }
 }
 
+function stdoutError(e: Error): SyncError {
+  const { code, message } = toSyncError(e, 'SINK_IO');
+  const said = { EPIPE: 'EPIPE: nobody reads stdout any more', EBADF: 'EBADF: stdout is closed' };
+  const known = said[(e as NodeJS.ErrnoException).code as keyof typeof said] as string | undefined;
+  // What was printed in part cannot be taken back, so nothing is tried again.
+  return new SyncError(code, known ?? message, { cause: e, retry: 'never', place: 'stdout' });
+}
+
 /** @returns the bytes, once stdout has taken them. */
 function print(text: string): Promise<number> {
   const data = Buffer.from(text);
   return new Promise((resolve, reject) => {
     process.stdout.write(data, (e) => {
-      if (!e) resolve(data.length);
-      else if ((e as NodeJS.ErrnoException).code === 'EPIPE') {
-        reject(
-          new SyncError('SINK_IO', 'EPIPE: nobody reads stdout any more', {
-            cause: e,
-            retry: 'never',
-            place: 'stdout',
-          }),
-        );
-      } else reject(toSyncError(e, 'SINK_IO'));
+      if (e) reject(stdoutError(e));
+      else resolve(data.length);
     });
   });
 }

@@ -2,12 +2,12 @@ import type { SyncError } from '../plugin-api/index.js';
 
 export type OutputForm = 'text' | 'json';
 
-/** What tells a failure: `sync: CODE: message (place); hint`, and on lines of their own what the message lists. */
+/** What tells a failure: what the message lists, a line each, then as the last line `sync: CODE: message (place); hint`. */
 export function renderError(e: Pick<SyncError, 'code' | 'message' | 'place' | 'hint'>): string {
   const place = e.place === undefined ? '' : ` (${e.place})`;
   const hint = e.hint === undefined ? '' : `; ${e.hint}`;
   const [first = '', ...list] = e.message.split(/[\r\n]+/);
-  return [`sync: ${e.code}: ${first.trimEnd()}${place}${hint.replace(/\s*[\r\n]+\s*/g, ' ')}`, ...list].join('\n');
+  return [...list, `sync: ${e.code}: ${first.trimEnd()}${place}${hint.replace(/\s*[\r\n]+\s*/g, ' ')}`].join('\n');
 }
 
 export function printResult(line: string): void {

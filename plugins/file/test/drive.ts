@@ -66,7 +66,11 @@ export function laneOf(batch: BatchTarget = { bytes: 1 << 20, rows: 65_536 }, ru
   return { ...CONTEXT, run, lane: 0, lanes: 1, batch };
 }
 
-export const openReader = (o: Partial<ReaderOptions>): Promise<Reader> => reader.create(readerOptions(o), CONTEXT);
+/** `warnings` gets the warnings of the log. */
+export function openReader(o: Partial<ReaderOptions>, warnings: string[] = []): Promise<Reader> {
+  const warn = (_fields: unknown, message: string): void => void warnings.push(message);
+  return reader.create(readerOptions(o), { ...CONTEXT, log: { ...CONTEXT.log, warn } });
+}
 export const openWriter = (o: Partial<WriterOptions>): Promise<Writer> => writer.create(writerOptions(o), CONTEXT);
 
 export function rowsOf(batch: RowBatch): Rows {
@@ -120,8 +124,12 @@ export async function readSplit(
 }
 
 /** Reads all splits, one after another. */
-export async function readAll(o: Partial<ReaderOptions>, batch?: BatchTarget): Promise<readonly SplitRead[]> {
-  const r = await openReader(o);
+export async function readAll(
+  o: Partial<ReaderOptions>,
+  batch?: BatchTarget,
+  warnings: string[] = [],
+): Promise<readonly SplitRead[]> {
+  const r = await openReader(o, warnings);
   const planner = await r.planner(null);
   const out: SplitRead[] = [];
   for (;;) {

@@ -124,9 +124,9 @@ describe('job files that do not run', () => {
     assert.equal((await run('run', 'latin1.json')).stderr.split(' (')[0], 'sync: JOB_FILE: is not UTF-8 text');
   });
 
-  test('what a message lists has lines of its own', () => {
+  test('what a message lists has lines of its own, above the one that tells', () => {
     const error = new SyncError('DIRTY_LIMIT', 'two\n  a: x\n  b: y', { place: 'p', hint: 'Mend it.' });
-    assert.equal(renderError(error), 'sync: DIRTY_LIMIT: two (p); Mend it.\n  a: x\n  b: y');
+    assert.equal(renderError(error), '  a: x\n  b: y\nsync: DIRTY_LIMIT: two (p); Mend it.');
   });
 
   test('one problem is one line; several are a list and a line', async () => {
