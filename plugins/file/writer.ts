@@ -5,8 +5,8 @@ import {
   csvOutput,
   jsonLinesOutput,
   textOutput,
+  TargetFolder,
   localStorage,
-  sinkError,
   stagedCommitter,
   stagingFolderName,
   type OutputFormat,
@@ -85,18 +85,17 @@ function createWriter(o: Options, context: PluginContext): Writer {
     };
   }
   const target = targetOf(o, context);
+  const folder = new TargetFolder(target.storage, target.folder);
   return {
     delivery: 'exactly-once',
     begin: async () => {
-      try {
-        await localStorage.makeFolder(target.folder);
-      } catch (e) {
-        throw sinkError(e, target.folder);
-      }
+      await localStorage.makeFolder(target.folder);
+      await folder.assertThere();
     },
     openLane: (lane) => Promise.resolve(new FileLaneWriter(writing, new StagedLane(target, lane.run, lane.lane))),
     committer: stagedCommitter(target),
     complete: async (run) => {
+      await folder.assertThere();
       await localStorage.removeEmptyFolder(localStorage.join(target.folder, stagingFolderName(run.runId)));
     },
   };

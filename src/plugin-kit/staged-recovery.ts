@@ -1,6 +1,7 @@
 import type { Committable, Committer, RecoverAnswer, RunRecord, SweepReport } from '../plugin-api/index.js';
 import { publishStaged, stagedFileOf, type StagedFile, type StagedTarget } from './staged-files.js';
 import { epochOfName, stagingFolderName } from './staged-names.js';
+import { TargetFolder } from './target-folder.js';
 
 /** Whether the file can be rolled forward: it is there, or staged, with the length that was recorded. */
 async function isKnown(target: StagedTarget, f: StagedFile): Promise<boolean> {
@@ -17,6 +18,8 @@ export function stagedCommitter(target: StagedTarget): Committer {
   const { storage } = target;
   return {
     async recover(_run, committables: readonly Committable[]) {
+      // Without its folder nothing can be told: a disk that is not mounted must not look like rows that are gone.
+      await new TargetFolder(storage, target.folder).assertThere();
       const answers: RecoverAnswer[] = [];
       const known: StagedFile[] = [];
       for (const c of committables) {

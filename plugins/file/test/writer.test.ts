@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
@@ -211,3 +211,34 @@ for (const fileType of ['csv', 'json', 'text'] as const) {
     assert.ok(contents(dir).every((c) => c.split('\n').length === (fileType === 'json' ? 2 : 3)));
   });
 }
+
+test('a `path` that is a file, or lies below one, is told as such', async (t) => {
+  const file = join(folder(t), 'file');
+  writeFileSync(file, 'theirs');
+  for (const path of [file, join(file, 'out')]) {
+    await assert.rejects((await openWriter({ path })).begin(RUN), {
+      code: 'SINK_CONFLICT',
+      place: file,
+      message: `${file} is a file, not a folder`,
+    });
+  }
+  assert.equal(readFileSync(file, 'utf8'), 'theirs');
+});
+
+test('a target folder that is gone at the end is an error; published files that were taken are not', async (t) => {
+  for (const gone of ['files', 'folder'] as const) {
+    const dir = join(folder(t), 'out');
+    const w = await openWriter({ path: dir });
+    await w.begin(RUN);
+    const lane = await w.openLane(laneOf(), null);
+    await lane.write(batchOf(AB, [['1', 'a']]), signal);
+    await lane.prepare(1);
+    await lane.commit(1);
+    if (gone === 'files') for (const n of readdirSync(dir)) if (!n.startsWith('.')) rmSync(join(dir, n));
+    if (gone === 'folder') rmSync(dir, { recursive: true });
+    if (gone === 'files') await w.complete(RUN);
+    else await assert.rejects(w.complete(RUN), { code: 'SINK_IO', place: dir, message: /has vanished/ });
+    assert.equal(existsSync(dir), gone === 'files');
+    await lane[Symbol.asyncDispose]();
+  }
+});
