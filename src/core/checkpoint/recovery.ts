@@ -13,6 +13,7 @@ import {
 } from '../../plugin-api/index.js';
 import { dropDirty, publishDirty } from '../dirty/dirty-rows.js';
 import type { Failpoints } from '../failpoints.js';
+import { pluginCall } from '../job/plugin-call.js';
 import type { Counters } from '../job/run-types.js';
 import {
   addCounters,
@@ -75,7 +76,10 @@ export async function recoverRun(p: RecoverParts): Promise<Restored> {
   for (;;) {
     const c = await store.newest();
     points.hit('recover.before');
-    const highWater = run.attempt === 1 ? 0 : ((await p.writer.committer?.highWater(run.runId)) ?? 0);
+    const highWater =
+      run.attempt === 1
+        ? 0
+        : await pluginCall('SINK_IO', async () => (await p.writer.committer?.highWater(run.runId)) ?? 0);
     if (highWater > (c?.epoch ?? 0) && !p.allowReplay) {
       throw new SyncError(
         'STATE_BEHIND',
@@ -151,7 +155,8 @@ async function ask(
 ): Promise<readonly RecoverAnswer[]> {
   if (committables.length === 0) return [];
   if (!writer.committer) throw new SyncError('PLUGIN_BROKEN', 'the writer prepares committables and has no committer');
-  const answers = await writer.committer.recover(run, committables);
+  const { committer } = writer;
+  const answers = await pluginCall('SINK_IO', () => committer.recover(run, committables));
   if (answers.length !== committables.length) {
     throw new SyncError(
       'PLUGIN_BROKEN',

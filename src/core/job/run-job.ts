@@ -30,6 +30,7 @@ import { chooseRun, isBounded, mintRun } from './choose-run.js';
 import { pairDelivery } from './delivery.js';
 import { sweepDirty } from '../dirty/dirty-rows.js';
 import { fingerprintOf } from './fingerprint.js';
+import { pluginCall } from './plugin-call.js';
 import type { Progress, RunDeps, RunSummary } from './run-types.js';
 import type { JobSpec } from '../../job/job-spec.js';
 import { abandonRun, writerOfRun } from './sweep-run.js';
@@ -155,7 +156,8 @@ class JobStart {
     if (attempt > 1) {
       await store.assertNewest(attempt);
       points.hit('sweep.before');
-      await writer.committer?.sweep([await store.record()]);
+      const record = await store.record();
+      await pluginCall('SINK_IO', async () => writer.committer?.sweep([record]));
       await sweepDirty(this.#dirtyDirOf(store), store.runId, attempt);
       points.hit('sweep.after');
     }
@@ -170,7 +172,7 @@ class JobStart {
       this.#phase = 'completing';
       await store.assertNewest(attempt);
       points.hit('complete.before');
-      await writer.complete(run);
+      await pluginCall('SINK_IO', () => writer.complete(run));
       points.hit('complete.after');
       await store.assertNewest(attempt);
       await store.put('finished', run);
@@ -216,14 +218,14 @@ class JobStart {
     this.#coordinator = coordinator;
 
     // The planner comes before begin: a source that is not there must not cost the target anything.
-    const planner = await reader.planner(restored.planner);
+    const planner = await pluginCall('SOURCE_IO', () => reader.planner(restored.planner));
     for (const o of restored.replay.reopened) planner.reopen(o.split, o.position);
     if (restored.replay.committed.length > 0) planner.committed(restored.replay.committed);
     points.hit('planner.after');
     if (!(await store.has('begun'))) {
       await store.assertNewest(run.attempt);
       points.hit('begin.before');
-      await writer.begin(run);
+      await pluginCall('SINK_IO', () => writer.begin(run));
       points.hit('begin.after');
       await store.put('begun', run);
       points.hit('begun.after');
