@@ -3,6 +3,7 @@ import { defineWriter, type Finding, type OptionsOf, type PluginContext, type Wr
 import {
   StagedLane,
   csvOutput,
+  foreignStaging,
   jsonLinesOutput,
   textOutput,
   TargetFolder,
@@ -88,9 +89,15 @@ function createWriter(o: Options, context: PluginContext): Writer {
   const folder = new TargetFolder(target.storage, target.folder);
   return {
     delivery: 'exactly-once',
-    begin: async () => {
+    begin: async (run) => {
       await localStorage.makeFolder(target.folder);
       await folder.assertThere();
+      for (const o of await foreignStaging(target, run.runId)) {
+        context.log.warn(
+          { folder: o.folder, run: o.runId, files: o.files },
+          `the target holds ${String(o.files)} staged file(s) of run ${o.runId}, which is not this one: another job writes here too, or the state of that run is lost and its rows come a second time; once nothing writes there, remove ${o.folder}`,
+        );
+      }
     },
     openLane: (lane) => Promise.resolve(new FileLaneWriter(writing, new StagedLane(target, lane.run, lane.lane))),
     committer: stagedCommitter(target),

@@ -67,7 +67,8 @@ export function laneOf(batch: BatchTarget = { bytes: 1 << 20, rows: 65_536 }, ru
 }
 
 export const openReader = (o: Partial<ReaderOptions>): Promise<Reader> => reader.create(readerOptions(o), CONTEXT);
-export const openWriter = (o: Partial<WriterOptions>): Promise<Writer> => writer.create(writerOptions(o), CONTEXT);
+export const openWriter = (o: Partial<WriterOptions>, context: Partial<PluginContext> = {}): Promise<Writer> =>
+  writer.create(writerOptions(o), { ...CONTEXT, ...context });
 
 export function rowsOf(batch: RowBatch): Rows {
   return batch.sections.flatMap((section) => {

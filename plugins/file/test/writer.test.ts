@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
@@ -241,4 +241,20 @@ test('a target folder that is gone at the end is an error; published files that 
     assert.equal(existsSync(dir), gone === 'files');
     await lane[Symbol.asyncDispose]();
   }
+});
+
+test('staged files of another run are named in a warning and left alone', async (t) => {
+  const dir = folder(t);
+  mkdirSync(join(dir, '.syncx-other0other0'));
+  mkdirSync(join(dir, '.syncx-empty0empty0'));
+  mkdirSync(join(dir, '.syncx-run0run0run0'));
+  for (const run of ['other0other0', 'run0run0run0']) writeFileSync(join(dir, `.syncx-${run}`, '1-0-0.part'), 'x');
+  const warnings: string[] = [];
+  const quiet = (): void => undefined;
+  const warn = (_fields: unknown, message: string): void => void warnings.push(message);
+  const w = await openWriter({ path: dir }, { log: { debug: quiet, info: quiet, warn, error: quiet } });
+  await w.begin(RUN);
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0] ?? '', /1 staged file\(s\) of run other0other0.* remove .*\/\.syncx-other0other0$/);
+  assert.deepEqual(readdirSync(join(dir, '.syncx-other0other0')), ['1-0-0.part']);
 });

@@ -9,6 +9,7 @@ import {
   SyncError,
   toSyncError,
   type Delivery,
+  type Logger,
   type PluginContext,
   type Reader,
   type RunIdentity,
@@ -259,7 +260,7 @@ class JobStart {
       stop.addEventListener('abort', () => (this.#phase = 'stopping'), { once: true });
       return await coordinator.run([host], planner);
     } catch (e) {
-      failure = await fencedOr(store, run, toSyncError(e));
+      failure = await deeperCause(store, run, toSyncError(e), log);
       throw failure;
     } finally {
       try {
@@ -306,15 +307,20 @@ class JobStart {
   }
 }
 
-/** What fails after a newer start has taken over fails because of it: its staged files are swept, its sessions cut. */
-async function fencedOr(store: RunStore, run: RunIdentity, failure: SyncError): Promise<SyncError> {
+/**
+ * What fails after a newer start has taken over fails because of it: its staged files are swept, its sessions cut. And
+ * once the run's state has vanished, that is what a person must know before the job is started again.
+ */
+async function deeperCause(store: RunStore, run: RunIdentity, failure: SyncError, log: Logger): Promise<SyncError> {
   if (failure.code === 'FENCED') return failure;
   try {
     await store.assertNewest(run.attempt);
     return failure;
   } catch (e) {
-    const fenced = toSyncError(e);
-    return fenced.code === 'FENCED' ? fenced : failure;
+    const deeper = toSyncError(e);
+    if (deeper.code !== 'FENCED' && deeper.code !== 'STATE_CORRUPT') return failure;
+    log.warn({ code: failure.code, error: failure.message }, 'the failure that showed it');
+    return deeper;
   }
 }
 
