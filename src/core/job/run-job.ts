@@ -19,7 +19,7 @@ import { lockJob } from '../checkpoint/job-lock.js';
 import { JobStore } from '../checkpoint/job-store.js';
 import { recoverRun, type Restored } from '../checkpoint/recovery.js';
 import type { RunStore } from '../checkpoint/run-store.js';
-import { NO_COUNTERS } from '../checkpoint/format.js';
+import { countersBetween, NO_COUNTERS } from '../checkpoint/format.js';
 import { Coordinator } from '../coordinator/coordinator.js';
 import { parseFailpoints, type Failpoints } from '../failpoints.js';
 import { InProcessHost } from '../lane/in-process-host.js';
@@ -289,19 +289,26 @@ class JobStart {
 
   #summary(end: 'finished' | 'stopped' | null, error: SyncError | null): RunSummary {
     const c = this.#coordinator;
-    const counters = c?.committed ?? this.#restored?.base ?? NO_COUNTERS;
+    const before = this.#restored?.base ?? NO_COUNTERS;
+    const committed = c?.committed ?? before;
+    const uncommitted = c && error ? countersBetween(committed, c.moved) : NO_COUNTERS;
+    const dirty = committed.dirty + (error?.code === 'DIRTY_LIMIT' ? uncommitted.dirty : 0);
     const signal = String(this.#deps.stop.reason);
     return {
-      ...counters,
+      ...committed,
+      dirty,
       state: end ?? 'failed',
       exitCode: error ? exitCodeOf(error) : end === 'stopped' ? (signal === 'SIGINT' ? 130 : 143) : 0,
       seconds: Math.round(performance.now() - this.#began) / 1000,
+      thisStart: countersBetween(before, committed),
+      uncommitted,
+      begun: this.#restored !== null,
       epochs: c?.epochs ?? this.#restored?.epochs ?? 0,
       delivery: this.#delivery,
       jobId: this.#job.jobId,
       runId: this.#runId,
       resumed: this.#resumed,
-      dirtyFiles: counters.dirty > 0 || error?.code === 'DIRTY_LIMIT' ? this.#dirtyDir : null,
+      dirtyFiles: dirty > 0 || error?.code === 'DIRTY_LIMIT' ? this.#dirtyDir : null,
       error: error ? reportError(error) : null,
     };
   }
