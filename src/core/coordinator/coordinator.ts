@@ -123,7 +123,7 @@ export class Coordinator implements LaneEvents {
   }
 
   #fail(e: SyncError): void {
-    this.#failure ??= showingRows(e, this.#firstDirty);
+    this.#failure ??= this.#showingRows(e);
     this.#onFail?.(this.#failure);
     this.#wake?.();
   }
@@ -310,6 +310,10 @@ export class Coordinator implements LaneEvents {
     return null;
   }
 
+  #showingRows(e: SyncError): SyncError {
+    return showingRows(e, this.#firstDirty, this.#p.limit.count - this.#p.restored.base.dirty);
+  }
+
   #throwIfFailed(): void {
     if (this.#failure) throw this.#failure;
   }
@@ -318,7 +322,7 @@ export class Coordinator implements LaneEvents {
     try {
       this.#p.limit.check(total.read, total.dirty, this.#p.bounded, last);
     } catch (e) {
-      throw showingRows(toSyncError(e), this.#firstDirty);
+      throw this.#showingRows(toSyncError(e));
     }
   }
 

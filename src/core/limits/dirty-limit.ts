@@ -3,6 +3,8 @@ import type { JobSettings } from '../../job/job-spec.js';
 
 /** How many dirty rows a message shows. */
 export const FIRST = 10;
+/** Of an example in the message; the file of dirty rows has the whole. */
+const MAX_CHARS = 300;
 /** In an unbounded job a share of few rows says nothing. */
 const UNBOUNDED_MIN_ROWS = 1000;
 
@@ -65,12 +67,23 @@ function passed(what: string): SyncError {
   });
 }
 
-/** The message of a passed limit with the job's first dirty rows, one a line. Other errors stay as they are. */
-export function showingRows(e: SyncError, first: readonly RejectedRow[]): SyncError {
+/**
+ * The message of a passed limit with the job's first dirty rows, one a line; `seen`: how many there are in this start.
+ * Other errors stay as they are.
+ */
+export function showingRows(e: SyncError, first: readonly RejectedRow[], seen: number): SyncError {
   if (e.code !== 'DIRTY_LIMIT' || first.length === 0 || e.message.includes('\n')) return e;
   const lines = first.map((r) => {
     const where = [r.place, r.column === null ? null : `column ${r.column}`].filter((x) => x !== null).join(', ');
-    return `  ${where ? `${where}: ` : ''}${r.reason.replace(/\s*[\r\n]+\s*/g, ' ')}`;
+    return `  ${oneLine(where ? `${where}: ${r.reason}` : r.reason)}`;
   });
+  const more = seen - first.length;
+  if (more > 0) lines.push(`  and ${String(more)} more`);
   return new SyncError(e.code, [e.message, ...lines].join('\n'), e.hint === undefined ? {} : { hint: e.hint });
+}
+
+/** A reason may quote the row, line ends and all, and be as long as one. */
+function oneLine(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  return line.length <= MAX_CHARS ? line : `${line.slice(0, MAX_CHARS)}…`;
 }

@@ -35,7 +35,7 @@ test('no position inside a transaction, and no rows of a split that is not open'
   t.moved('a', 2);
   t.moved('a', null);
   assert.equal(t.allSafe, false);
-  assert.deepEqual([t.openIds(), t.isSafe("a")], [["a"], false]);
+  assert.deepEqual([t.openIds(), t.isSafe('a')], [['a'], false]);
   t.moved('a', 6);
   assert.equal(t.allSafe, true);
   assert.deepEqual(shown(t), [['a', null, 6, false]]);
