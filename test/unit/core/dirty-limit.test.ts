@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DirtyLimit } from '../../../src/core/limits/dirty-limit.js';
-import type { RejectedRow } from '../../../src/plugin-api/index.js';
+import { DirtyLimit, dirtyMemory, showingRows } from '../../../src/core/limits/dirty-limit.js';
+import { SyncError, toSyncError, type RejectedRow } from '../../../src/plugin-api/index.js';
 
 const bad = (n: number, reason: string): RejectedRow => ({
   row: null,
@@ -11,20 +11,26 @@ const bad = (n: number, reason: string): RejectedRow => ({
   place: `in/a.csv:${String(n)}`,
 });
 
-function messageOf(limit: DirtyLimit, rows: readonly RejectedRow[]): string {
+function passed(limit: DirtyLimit, rows: number): SyncError {
   try {
     limit.add(rows);
   } catch (e) {
-    return (e as Error).message;
+    return toSyncError(e);
   }
   return assert.fail('the limit was not passed');
 }
 
-test('the error has the count, the limit and a line for each of the first ten rows, whatever their reasons hold', () => {
-  const limit = new DirtyLimit({ record: 11, percentage: null }, 0);
-  limit.add([bad(1, 'two\r\n  lines\tand\u2028more\n'), bad(2, 'x'.repeat(5000))]);
-  const rest = Array.from({ length: 10 }, (_, i) => bad(i + 3, 'no int'));
-  assert.deepEqual(messageOf(limit, rest).split('\n'), [
+test('the error has the count, the limit and a line for each of the first rows, whatever their reasons hold', () => {
+  const limit = new DirtyLimit({ record: 11, percentage: null }, dirtyMemory(0));
+  limit.add(2);
+  const first = [
+    bad(1, 'two\r\n  lines\tand\u2028more\n'),
+    bad(2, 'x'.repeat(5000)),
+    ...Array.from({ length: 8 }, (_, i) => bad(i + 3, 'no int')),
+  ];
+  const error = showingRows(passed(limit, 10), first, 12);
+  assert.equal(error.code, 'DIRTY_LIMIT');
+  assert.deepEqual(error.message.split('\n'), [
     '12 dirty rows; errorLimit.record allows 11',
     '  in/a.csv:1: two   lines and more',
     `  in/a.csv:2, column c: ${'x'.repeat(300 - 'in/a.csv:2, column c: '.length)}…`,
@@ -40,10 +46,22 @@ test('the error has the count, the limit and a line for each of the first ten ro
   ]);
 });
 
-test('rows of earlier starts count against the limit and are no examples', () => {
-  const limit = new DirtyLimit({ record: 5, percentage: null }, 5);
-  assert.deepEqual(messageOf(limit, [bad(1, 'no int')]).split('\n'), [
-    '6 dirty rows; errorLimit.record allows 5',
-    '  in/a.csv:1: no int',
-  ]);
+test('rows of earlier starts count against the limit', () => {
+  const limit = new DirtyLimit({ record: 5, percentage: null }, dirtyMemory(5));
+  assert.equal(passed(limit, 1).message, '6 dirty rows; errorLimit.record allows 5');
+});
+
+test('views of one memory count together', () => {
+  const memory = dirtyMemory(1);
+  const [a, b] = [0, 1].map(() => new DirtyLimit({ record: 4, percentage: null }, memory));
+  a?.add(2);
+  b?.add(1);
+  assert.equal(a?.count, 4);
+  assert.ok(b);
+  assert.equal(passed(b, 1).message, '5 dirty rows; errorLimit.record allows 4');
+});
+
+test('errors of another code are not touched', () => {
+  const e = new SyncError('SINK_IO', 'x');
+  assert.equal(showingRows(e, [bad(1, 'no int')], 1), e);
 });
