@@ -34,9 +34,11 @@ test('a start that sees a newer attempt commits nothing any more', async () => {
     s.open('go');
     const r = await running;
     assertFails(r, 'FENCED', 4, 'start 2');
-    // A commit that was under way when the attempt was made may land: it was the newest when it began.
     const newest = Math.max(...(await readTarget(s.target)).map((x) => x.epoch));
-    assert.equal(newest, { write: 1, prepare: 1, commit: 2, complete: 3 }[step]);
+    // A commit that was under way when the attempt was made may land, as it was the newest when it began. Whether it had
+    // begun cannot be seen from here: the checkpoint shows a moment before.
+    const landed = { write: [1], prepare: [1], commit: [1, 2], complete: [3] }[step];
+    assert.ok(landed.includes(newest), `${step}: epoch ${String(newest)}`);
     assert.ok(!s.has('finished'));
   }
 });
