@@ -60,6 +60,10 @@ export class ScriptedPlanner implements SplitPlanner {
     }
   }
 
+  remaining(): number {
+    return this.#pending.length;
+  }
+
   finished(splitId: string, _outcome: JsonValue): void {
     this.#known(splitId);
   }

@@ -52,6 +52,7 @@ export const ERROR_CODES = {
   STOP_TIMEOUT: code(1, 'never', 'internal', 'The job was asked to stop and found no safe point in time.'),
   CHECKPOINT_TIMEOUT: code(1, 'retry', 'internal', 'Checkpoints timed out more often than checkpoint.tolerableFailed.'),
   LANE_DIED: code(1, 'retry', 'internal', 'The worker thread of a lane ended: out of memory, or a crash.'),
+  LANE_STUCK: code(1, 'never', 'internal', 'A lane did not end when it was told to.'),
   INTERNAL: code(1, 'never', 'internal', 'A defect in the tool or in a plugin.'),
 } as const satisfies Record<string, CodeFacts>;
 

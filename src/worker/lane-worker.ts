@@ -5,4 +5,4 @@ import type { WorkerStart } from '../core/lane/lane-messages.js';
 import { Registry } from '../registry/registry.js';
 
 if (!parentPort) throw new Error('lane-worker is not a program: it runs as a worker thread');
-await serveLane(parentPort, workerData as WorkerStart, new Registry(process.env));
+serveLane(parentPort, workerData as WorkerStart, new Registry(process.env));

@@ -74,7 +74,7 @@ export class Coordinator implements LaneEvents {
     this.#epochs = parts.restored.epochs;
     this.#committed = parts.restored.base;
     this.#undo = this.#epoch;
-    parts.stop.addEventListener('abort', () => this.#wake?.(), { once: true });
+    parts.stop.addEventListener('abort', () => this.#wake?.(), { once: true, signal: parts.signal });
   }
 
   /** What is known to be committed. */

@@ -1,40 +1,14 @@
-/**
- * One start of a job, from lock to summary. The order of the steps is the protocol (docs/specs/checkpoint-protocol.md):
- * lock → run → attempt → recover → takeover → sweep → planner → begin → lanes → epochs → complete → finished.
- */
-import { join } from 'node:path';
-import {
-  exitCodeOf,
-  reportError,
-  SyncError,
-  toSyncError,
-  type Delivery,
-  type Logger,
-  type PluginContext,
-  type Reader,
-  type RunIdentity,
-  type Writer,
-} from '../../plugin-api/index.js';
+/** One start of a job, from lock to summary: an attempt, and as many more as setting.restart allows. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { exitCodeOf, reportError, toSyncError, type SyncError } from '../../plugin-api/index.js';
 import { lockJob } from '../checkpoint/job-lock.js';
 import { JobStore } from '../checkpoint/job-store.js';
-import { recoverRun, type Restored } from '../checkpoint/recovery.js';
-import type { RunStore } from '../checkpoint/run-store.js';
 import { countersBetween, NO_COUNTERS } from '../checkpoint/format.js';
-import { Coordinator } from '../coordinator/coordinator.js';
-import { failpointMemory, parseFailpoints, type Failpoints } from '../failpoints.js';
-import { laneCount, laneStates, makeHosts, openHosts } from '../lane/open-lanes.js';
-import { DirtyLimit, dirtyMemory } from '../limits/dirty-limit.js';
-import { MetricRegistry } from '../observe/metrics.js';
-import { chooseRun, isBounded, mintRun } from './choose-run.js';
-import { pairDelivery } from './delivery.js';
-import { sweepDirty } from '../dirty/dirty-rows.js';
-import { fingerprintOf } from './fingerprint.js';
-import { pluginCall } from './plugin-call.js';
-import type { Progress, RunDeps, RunSummary } from './run-types.js';
+import { failpointMemory, parseFailpoints } from '../failpoints.js';
+import { Attempt } from './attempt.js';
+import { RestartPolicy } from './restart-policy.js';
+import type { Counters, Progress, RunDeps, RunSummary } from './run-types.js';
 import type { JobSpec } from '../../job/job-spec.js';
-import { abandonRun, writerOfRun } from './sweep-run.js';
-
-const STOP_TIMEOUT_MS = 10_000;
 
 /** Never rejects: every failure is in the summary. */
 export async function runJob(job: JobSpec, deps: RunDeps): Promise<RunSummary> {
@@ -46,15 +20,14 @@ class JobStart {
   readonly #job: JobSpec;
   readonly #deps: RunDeps;
   readonly #began = performance.now();
-  readonly #abort = new AbortController();
-  readonly #hits = failpointMemory();
-  #phase: Progress['phase'] = 'starting';
-  #coordinator: Coordinator | null = null;
-  #delivery: Delivery = 'at-least-once';
-  #runId: string | null = null;
+  #attempt: Attempt | null = null;
+  /** The last attempt that knew what the run had committed. */
+  #counted: Attempt | null = null;
+  /** What was committed before this start. */
+  #before: Counters | null = null;
   #resumed = false;
-  #restored: Restored | null = null;
-  #dirtyDir: string | null = null;
+  #restarts = 0;
+  #done = false;
 
   constructor(job: JobSpec, deps: RunDeps) {
     this.#job = job;
@@ -66,225 +39,69 @@ class JobStart {
     let end: 'finished' | 'stopped' | null = null;
     let error: SyncError | null = null;
     try {
-      end = await this.#locked(parseFailpoints(this.#deps.failpoint, this.#hits));
+      end = await this.#locked();
     } catch (e) {
       error = toSyncError(e);
       if (error.code === 'INTERNAL') this.#deps.log.debug({ stack: error.stack ?? '' }, 'stack of the failure');
-    } finally {
-      this.#abort.abort(new SyncError('INTERNAL', 'the run has ended'));
     }
-    this.#phase = 'done';
+    this.#done = true;
     return this.#summary(end, error);
   }
 
-  async #locked(points: Failpoints): Promise<'finished' | 'stopped'> {
-    const job = this.#job;
-    const deps = this.#deps;
+  async #locked(): Promise<'finished' | 'stopped'> {
+    const { job, deps } = { job: this.#job, deps: this.#deps };
+    const hits = failpointMemory();
+    const points = parseFailpoints(deps.failpoint, hits);
     const jobs = new JobStore(deps.stateRoot, job.jobId, points);
     await jobs.open();
     await using lock = await lockJob(jobs.dir, job.jobId);
     if (points.releaseLock) await lock.release();
-    const context: PluginContext = {
-      log: deps.log,
-      metrics: new MetricRegistry(),
-      signal: this.#abort.signal,
-      failpoint: (step) => {
-        points.hit(step);
-      },
-    };
-    const reader = await job.reader.definition.create(job.reader.options, context);
-    try {
-      const writer = await job.writer.definition.create(job.writer.options, context);
+    const policy = new RestartPolicy(job.settings.restart);
+    for (;;) {
+      // A restart goes on with the run of the attempt before it, whatever was asked of the first one.
+      const attempt: Attempt = new Attempt({ job, deps, jobs, points, hits, run: this.#attempt?.store ?? null });
+      this.#attempt = attempt;
       try {
-        return await this.#chosen(jobs, reader, writer, context, points);
-      } finally {
-        await writer.close?.();
-      }
-    } finally {
-      await reader.close?.();
-    }
-  }
-
-  async #chosen(
-    jobs: JobStore,
-    reader: Reader,
-    writer: Writer,
-    context: PluginContext,
-    points: Failpoints,
-  ): Promise<'finished' | 'stopped'> {
-    const { log } = this.#deps;
-    const job = this.#job;
-    this.#delivery = pairDelivery(reader, writer);
-    const choice = await chooseRun(jobs, job, writer, this.#deps, log);
-    if (choice.is === 'new' && choice.abandons) {
-      const old = await writerOfRun(choice.abandons, job, this.#deps.loadWriter, context);
-      try {
-        const removed = await abandonRun(choice.abandons, old);
-        await sweepDirty(this.#dirtyDirOf(choice.abandons), choice.abandons.runId, Infinity);
-        log.info({ run: choice.abandons.runId, removed }, 'swept what the given-up run left');
-      } finally {
-        await old.close?.();
-      }
-    }
-    const store = choice.is === 'new' ? await mintRun(jobs, job) : choice.run;
-    points.hit('run.chosen');
-    if (choice.is === 'new') await jobs.setCurrent(store, choice.after);
-    this.#runId = store.runId;
-    this.#resumed = choice.is === 'resume';
-    points.hit('attempt.before');
-    const attempt = await store.createAttempt(job.settings.channel);
-    points.hit('attempt.after');
-    // Read only after the attempt exists: whoever finished or gave up the run before this point is seen here.
-    if ((await store.has('finished')) || (await store.has('abandoned'))) {
-      throw new SyncError('FENCED', `run ${store.runId} was ended by another process in the meantime`, {
-        place: store.dir,
-        hint: 'Run the job again.',
-      });
-    }
-    const run: RunIdentity = { jobId: job.jobId, runId: store.runId, attempt };
-    this.#phase = 'recovering';
-    const restored = await recoverRun({
-      store,
-      run,
-      writer,
-      fingerprint: fingerprintOf(job),
-      allowReplay: this.#deps.allowReplay,
-      points,
-      log,
-    });
-    this.#restored = restored;
-    if (attempt > 1) {
-      await store.assertNewest(attempt);
-      points.hit('sweep.before');
-      const record = await store.record();
-      await pluginCall('SINK_IO', async () => writer.committer?.sweep([record]));
-      await sweepDirty(this.#dirtyDirOf(store), store.runId, attempt);
-      points.hit('sweep.after');
-    }
-    log.info(
-      { job: job.jobId, run: store.runId, attempt, delivery: this.#delivery, rows: restored.base.read },
-      choice.is === 'resume'
-        ? `resuming run ${store.runId} after epoch ${String(restored.epoch)}; delivery is ${this.#delivery}`
-        : `starting run ${store.runId}; delivery is ${this.#delivery}`,
-    );
-    const end = await this.#epochs(store, run, reader, writer, restored, points);
-    if (end === 'finished') {
-      this.#phase = 'completing';
-      await store.assertNewest(attempt);
-      points.hit('complete.before');
-      await pluginCall('SINK_IO', () => writer.complete(run));
-      points.hit('complete.after');
-      await store.assertNewest(attempt);
-      await store.put('finished', run);
-      points.hit('finished.after');
-      // The run is over and noted so: a failure now would have its caller run the job a second time.
-      await jobs.pruneRuns(store.runName, job.settings.checkpoint.numRetainedRuns).catch((e: unknown) => {
-        log.warn({ error: toSyncError(e).message }, 'the state of old runs could not be removed');
-      });
-    } else if (job.settings.checkpoint.onCancel === 'delete') {
-      await store.assertNewest(attempt);
-      await abandonRun(store, writer);
-      log.info({ run: store.runId }, 'the stopped run is given up (checkpoint.onCancel: delete)');
-    }
-    return end;
-  }
-
-  async #epochs(
-    store: RunStore,
-    run: RunIdentity,
-    reader: Reader,
-    writer: Writer,
-    restored: Restored,
-    points: Failpoints,
-  ): Promise<'finished' | 'stopped'> {
-    const { log, stop } = this.#deps;
-    const job = this.#job;
-    const dirty = dirtyMemory(restored.base.dirty);
-    const limit = new DirtyLimit(job.settings.errorLimit, dirty);
-    const coordinator = new Coordinator({
-      settings: job.settings,
-      store,
-      run,
-      fingerprint: fingerprintOf(job),
-      reader,
-      bounded: isBounded(job),
-      restored,
-      limit,
-      points,
-      log,
-      stop,
-      stopTimeoutMs: this.#deps.stopTimeoutMs ?? STOP_TIMEOUT_MS,
-      signal: this.#abort.signal,
-    });
-    this.#coordinator = coordinator;
-
-    // The planner comes before begin: a source that is not there must not cost the target anything.
-    const planner = await pluginCall('SOURCE_IO', () => reader.planner(restored.planner));
-    for (const o of restored.replay.reopened) planner.reopen(o.split, o.position);
-    if (restored.replay.committed.length > 0) planner.committed(restored.replay.committed);
-    points.hit('planner.after');
-    if (!(await store.has('begun'))) {
-      await store.assertNewest(run.attempt);
-      points.hit('begin.before');
-      await pluginCall('SINK_IO', () => writer.begin(run));
-      points.hit('begin.after');
-      await store.put('begun', run);
-      points.hit('begun.after');
-    }
-
-    const lanes = laneCount(job.settings.channel, planner, restored.open.length, writer);
-    log.debug({ lanes, channel: job.settings.channel }, 'lanes');
-    this.#dirtyDir = this.#dirtyDirOf(store);
-    const states = laneStates(writer, restored.writerStates, lanes);
-    const hosts = makeHosts({
-      job,
-      lanes,
-      workerEntry: this.#deps.workerEntry ?? null,
-      log,
-      failpoint: this.#deps.failpoint,
-      memory: { dirty, hits: this.#hits },
-      events: coordinator,
-      signal: this.#abort.signal,
-    });
-    let failure: SyncError | null = null;
-    try {
-      await openHosts(hosts, run, reader.shared?.() ?? null, states, this.#dirtyDir);
-      points.hit('lanes.opened');
-      this.#phase = 'running';
-      stop.addEventListener('abort', () => (this.#phase = 'stopping'), { once: true });
-      return await coordinator.run(hosts, planner);
-    } catch (e) {
-      failure = await deeperCause(store, run, toSyncError(e), log);
-      throw failure;
-    } finally {
-      const end = coordinator.laneEnd(failure);
-      for (const r of await Promise.allSettled(hosts.map((h) => h.close(end)))) {
-        if (r.status === 'fulfilled') continue;
-        // The first failure is the one to tell; a failure of the clean-up alone is still a failure.
-        if (!failure) throw toSyncError(r.reason);
-        log.warn({ error: toSyncError(r.reason).message }, 'closing a lane failed too');
+        return await attempt.run().finally(() => {
+          this.#note(attempt);
+        });
+      } catch (e) {
+        const error = toSyncError(e);
+        const pause = attempt.stuck || deps.stop.aborted ? null : policy.next(error.retry, performance.now());
+        if (pause === null) throw error;
+        this.#restarts++;
+        const fields = { code: error.code, error: error.message, restarts: this.#restarts };
+        deps.log.warn(fields, `the job failed and starts again in ${String(pause)} ms`);
+        await sleep(pause, undefined, { signal: deps.stop }).catch(() => undefined);
+        // Nothing runs now, and the failure is what the job ended with.
+        if (deps.stop.aborted) throw error;
       }
     }
   }
 
-  #dirtyDirOf(run: RunStore): string {
-    return this.#job.settings.dirtyDir ?? join(run.dir, 'dirty');
+  #note(attempt: Attempt): void {
+    if (!attempt.restored) return;
+    this.#before ??= attempt.restored.base;
+    if (this.#counted === null) this.#resumed = attempt.resumed;
+    this.#counted = attempt;
   }
 
   #progress(): Progress {
-    const c = this.#coordinator;
+    const c = this.#attempt?.coordinator;
     return {
-      phase: this.#phase,
-      counters: c?.moved ?? NO_COUNTERS,
+      phase: this.#done ? 'done' : (this.#attempt?.phase ?? 'starting'),
+      counters: c?.moved ?? this.#counted?.coordinator?.committed ?? NO_COUNTERS,
       epochs: c?.epochs ?? 0,
       splits: c?.splits ?? { done: 0, open: 0, bytes: null },
+      restarts: this.#restarts,
     };
   }
 
   #summary(end: 'finished' | 'stopped' | null, error: SyncError | null): RunSummary {
-    const c = this.#coordinator;
-    const before = this.#restored?.base ?? NO_COUNTERS;
-    const committed = c?.committed ?? before;
+    const last = this.#counted ?? this.#attempt;
+    const c = last?.coordinator ?? null;
+    const before = this.#before ?? NO_COUNTERS;
+    const committed = c?.committed ?? last?.restored?.base ?? NO_COUNTERS;
     const uncommitted = c && error ? countersBetween(committed, c.moved) : NO_COUNTERS;
     const dirty = committed.dirty + (error?.code === 'DIRTY_LIMIT' ? uncommitted.dirty : 0);
     const signal = String(this.#deps.stop.reason);
@@ -296,31 +113,15 @@ class JobStart {
       seconds: Math.round(performance.now() - this.#began) / 1000,
       thisStart: countersBetween(before, committed),
       uncommitted,
-      begun: this.#restored !== null,
-      epochs: c?.epochs ?? this.#restored?.epochs ?? 0,
-      delivery: this.#delivery,
+      begun: last?.restored !== null && last?.restored !== undefined,
+      restarts: this.#restarts,
+      epochs: c?.epochs ?? last?.restored?.epochs ?? 0,
+      delivery: this.#attempt?.delivery ?? 'at-least-once',
       jobId: this.#job.jobId,
-      runId: this.#runId,
+      runId: this.#attempt?.store?.runId ?? null,
       resumed: this.#resumed,
-      dirtyFiles: dirty > 0 || error?.code === 'DIRTY_LIMIT' ? this.#dirtyDir : null,
+      dirtyFiles: dirty > 0 || error?.code === 'DIRTY_LIMIT' ? (last?.dirtyDir ?? null) : null,
       error: error ? reportError(error) : null,
     };
-  }
-}
-
-/**
- * What fails after a newer start has taken over fails because of it: its staged files are swept, its sessions cut. And
- * once the run's state has vanished, that is what a person must know before the job is started again.
- */
-async function deeperCause(store: RunStore, run: RunIdentity, failure: SyncError, log: Logger): Promise<SyncError> {
-  if (failure.code === 'FENCED') return failure;
-  try {
-    await store.assertNewest(run.attempt);
-    return failure;
-  } catch (e) {
-    const deeper = toSyncError(e);
-    if (deeper.code !== 'FENCED' && deeper.code !== 'STATE_CORRUPT') return failure;
-    log.warn({ code: failure.code, error: failure.message }, 'the failure that showed it');
-    return deeper;
   }
 }

@@ -17,6 +17,7 @@ export interface Progress {
   readonly epochs: number;
   /** Splits read to their end, open now, and estimated bytes of those seen; bytes null where unknown. */
   readonly splits: { readonly done: number; readonly open: number; readonly bytes: number | null };
+  readonly restarts: number;
 }
 
 /**
@@ -34,6 +35,8 @@ export interface RunSummary extends Counters {
   readonly uncommitted: Counters;
   /** False: refused before it went on with any run (locked, no fitting state, an epoch in doubt); nothing is counted. */
   readonly begun: boolean;
+  /** Restarts within this start. */
+  readonly restarts: number;
   readonly epochs: number;
   readonly delivery: Delivery;
   readonly jobId: string;

@@ -1,8 +1,6 @@
 import {
   DEFAULT_BATCH_TARGET,
   SyncError,
-  type AnyReaderDefinition,
-  type AnyWriterDefinition,
   type BatchTarget,
   type JsonObject,
   type LaneContext,
@@ -16,22 +14,17 @@ import { NO_COUNTERS, type LaneRecord } from '../checkpoint/format.js';
 import { DirtyRows } from '../dirty/dirty-rows.js';
 import type { Failpoints } from '../failpoints.js';
 import type { Counters } from '../job/run-types.js';
-import type { JobSettings, PluginUse } from '../../job/job-spec.js';
+import type { JobSettings } from '../../job/job-spec.js';
 import type { DirtyLimit } from '../limits/dirty-limit.js';
 import type { RateLimit } from '../limits/rate-limit.js';
 import { MetricRegistry } from '../observe/metrics.js';
 import type { BarrierReport, LaneEnd, LaneEvents, LaneHost, LaneOpen } from './lane-host.js';
 import { Lane } from './lane.js';
 
-/** What a lane needs to know of its job. */
-export interface LaneJob {
-  readonly reader: Pick<PluginUse<AnyReaderDefinition>, 'definition' | 'options'>;
-  readonly writer: Pick<PluginUse<AnyWriterDefinition>, 'definition' | 'options'>;
-  readonly settings: JobSettings;
-}
-
 export interface InProcessDeps {
-  readonly job: LaneJob;
+  readonly reader: Reader;
+  readonly writer: Writer;
+  readonly settings: JobSettings;
   readonly log: Logger;
   readonly points: Failpoints;
   readonly rate: RateLimit;
@@ -45,12 +38,10 @@ const HURRY_MS = 2000;
 /** How long a closed lane may take to settle before the process gives up on it (ms). */
 export const SETTLE_MS = 10_000;
 
-/** A lane in the coordinator's own thread. It makes plugin instances of its own, as a worker would. */
+/** A lane in the thread of its plugins: the coordinator's, or a worker's. */
 export class InProcessHost implements LaneHost {
   readonly #d: InProcessDeps;
   #lane: Lane | null = null;
-  #reader: Reader | null = null;
-  #writer: Writer | null = null;
   /** Once closed. */
   #last: Counters = NO_COUNTERS;
   readonly #hurry = new AbortController();
@@ -61,7 +52,7 @@ export class InProcessHost implements LaneHost {
   }
 
   async open(init: LaneOpen): Promise<void> {
-    const { job, log, points, rate, limit, events, signal } = this.#d;
+    const { settings, log, points, rate, limit, events, signal } = this.#d;
     const context: LaneContext = {
       log,
       metrics: this.#metrics,
@@ -72,18 +63,16 @@ export class InProcessHost implements LaneHost {
       run: init.run,
       lane: init.lane,
       lanes: init.lanes,
-      batch: batchTarget(job.settings),
+      batch: batchTarget(settings),
     };
-    this.#reader = await job.reader.definition.create(job.reader.options, context);
-    this.#writer = await job.writer.definition.create(job.writer.options, context);
-    const reader = await this.#reader.openLane(context, init.shared);
+    const reader = await this.#d.reader.openLane(context, init.shared);
     try {
       this.#lane = new Lane({
         lane: init.lane,
         reader,
-        writer: await this.#writer.openLane(context, init.writerState),
-        pipelined: this.#writer.pipelined ?? false,
-        epochLimit: this.#writer.epochLimit ?? null,
+        writer: await this.#d.writer.openLane(context, init.writerState),
+        pipelined: this.#d.writer.pipelined ?? false,
+        epochLimit: this.#d.writer.epochLimit ?? null,
         writerState: init.writerState,
         events,
         dirty: new DirtyRows(init.dirtyDir, init.run, init.lane, limit),
@@ -145,18 +134,7 @@ export class InProcessHost implements LaneHost {
     if (Object.keys(metrics).length > 0) this.#d.log.debug(metrics, 'metrics of the lane');
     this.#last = this.counters();
     this.#lane = null;
-    try {
-      if (lane) await this.#settled(lane.close(end));
-    } finally {
-      const { reader, writer } = { reader: this.#reader, writer: this.#writer };
-      this.#reader = null;
-      this.#writer = null;
-      try {
-        await reader?.close?.();
-      } finally {
-        await writer?.close?.();
-      }
-    }
+    if (lane) await this.#settled(lane.close(end));
   }
 
   async #settled(closing: Promise<void>): Promise<void> {
@@ -166,7 +144,7 @@ export class InProcessHost implements LaneHost {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        reject(new SyncError('INTERNAL', `a lane did not stop within ${String(SETTLE_MS / 1000)} s of its abort`));
+        reject(new SyncError('LANE_STUCK', `a lane did not stop within ${String(SETTLE_MS / 1000)} s of its abort`));
       }, SETTLE_MS);
     });
     try {

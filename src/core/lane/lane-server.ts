@@ -7,12 +7,15 @@ import {
   type AnyWriterDefinition,
   type JsonObject,
   type Logger,
+  type PluginContext,
 } from '../../plugin-api/index.js';
 import { parseFailpoints } from '../failpoints.js';
 import { DirtyLimit } from '../limits/dirty-limit.js';
 import { RateLimit } from '../limits/rate-limit.js';
+import { MetricRegistry } from '../observe/metrics.js';
+import type { Counters } from '../job/run-types.js';
 import { InProcessHost } from './in-process-host.js';
-import type { LaneEvents } from './lane-host.js';
+import type { LaneEnd, LaneEvents } from './lane-host.js';
 import type { FromLane, LaneCall, LaneEvent, LogLevel, ToLane, WorkerStart } from './lane-messages.js';
 
 /** How often counters and metrics go over while rows flow (ms); they also go before every answer. */
@@ -23,73 +26,108 @@ export interface LanePlugins {
   writer(name: string): Promise<AnyWriterDefinition>;
 }
 
-/** Serves one lane until the thread is ended from outside. Never rejects: what fails is told. */
-export async function serveLane(port: MessagePort, start: WorkerStart, plugins: LanePlugins): Promise<void> {
+/** Serves one lane until the thread is ended from outside. Never throws: what fails is told. */
+export function serveLane(port: MessagePort, start: WorkerStart, plugins: LanePlugins): void {
   const post = (m: FromLane): void => {
     port.postMessage(m);
   };
-  // Calls may come before the plugins are loaded.
-  const early: ToLane[] = [];
-  port.on('message', (m: ToLane) => early.push(m));
   const abort = new AbortController();
-  const { lane, settings, memory } = start;
   const events = eventsTo(post);
-  try {
-    const host = new InProcessHost({
-      job: {
-        reader: { definition: await plugins.reader(start.reader.name), options: frozen(start.reader.options) },
-        writer: { definition: await plugins.writer(start.writer.name), options: frozen(start.writer.options) },
-        settings,
-      },
-      log: logTo(post),
-      points: parseFailpoints(start.failpoint, memory.hits),
-      rate: new RateLimit(settings.rowsPerSecond, settings.bytesPerSecond, memory.rate),
-      limit: new DirtyLimit(settings.errorLimit, memory.dirty),
-      events,
-      signal: abort.signal,
-    });
-    const tell = (): void => {
-      post({ is: 'moved', counters: host.counters(), metrics: host.metrics() });
-    };
-    setInterval(tell, TELL_MS).unref();
-    const receive = (m: ToLane): void => {
-      switch (m.is) {
-        case 'start':
-          host.start(...m.args);
-          break;
-        case 'assign':
-          try {
-            host.assign(...m.args);
-          } catch (e) {
-            events.failed(lane, reportError(e));
-          }
-          break;
-        case 'abort':
-          abort.abort(errorFromReport(m.error));
-          break;
-        case 'call':
-          call(host, m).then(
-            (value) => {
-              tell();
-              post({ is: 'answer', id: m.id, value });
-            },
-            (e: unknown) => {
-              tell();
-              post({ is: 'refusal', id: m.id, error: reportError(e) });
-            },
-          );
-          break;
-      }
-    };
-    port.removeAllListeners('message');
-    port.on('message', receive);
-    for (const m of early) receive(m);
-  } catch (e) {
-    events.failed(lane, reportError(e));
-  }
+  // Calls come at once, and wait until the plugins are loaded.
+  const opening = openLane(start, plugins, { log: logTo(post), events, signal: abort.signal });
+  let lane: ServedLane | null = null;
+  const answer = async (m: LaneCall): Promise<void> => {
+    try {
+      // A lane that could not be opened is closed as it is.
+      lane = m.method === 'close' ? await opening.catch(() => null) : await opening;
+      const value = lane ? await call(lane, m) : undefined;
+      if (lane) post({ is: 'moved', ...lane.moved() });
+      post({ is: 'answer', id: m.id, value });
+    } catch (e) {
+      if (lane) post({ is: 'moved', ...lane.moved() });
+      post({ is: 'refusal', id: m.id, error: reportError(e) });
+    }
+  };
+  setInterval(() => {
+    if (lane) post({ is: 'moved', ...lane.moved() });
+  }, TELL_MS).unref();
+  port.on('message', (m: ToLane) => {
+    switch (m.is) {
+      case 'start':
+        lane?.host.start(...m.args);
+        break;
+      case 'assign':
+        try {
+          lane?.host.assign(...m.args);
+        } catch (e) {
+          events.failed(start.lane, reportError(e));
+        }
+        break;
+      case 'abort':
+        abort.abort(errorFromReport(m.error));
+        break;
+      case 'call':
+        void answer(m);
+        break;
+    }
+  });
 }
 
-function call(host: InProcessHost, m: LaneCall): Promise<unknown> {
+interface ServedLane {
+  readonly host: InProcessHost;
+  moved(): { readonly counters: Counters; readonly metrics: JsonObject };
+  close(end: LaneEnd): Promise<void>;
+}
+
+/** Makes the lane's own plugins and the host of the lane. */
+async function openLane(
+  start: WorkerStart,
+  plugins: LanePlugins,
+  deps: { readonly log: Logger; readonly events: LaneEvents; readonly signal: AbortSignal },
+): Promise<ServedLane> {
+  const { settings, memory } = start;
+  const points = parseFailpoints(start.failpoint, memory.hits);
+  const metrics = new MetricRegistry();
+  const context: PluginContext = {
+    log: deps.log,
+    metrics,
+    signal: deps.signal,
+    failpoint: (step) => {
+      points.hit(step, start.lane);
+    },
+  };
+  const readers = await plugins.reader(start.reader.name);
+  const writers = await plugins.writer(start.writer.name);
+  const reader = await readers.create(frozen(start.reader.options), context);
+  const writer = await writers.create(frozen(start.writer.options), context);
+  const host = new InProcessHost({
+    ...deps,
+    reader,
+    writer,
+    settings,
+    points,
+    rate: new RateLimit(settings.rowsPerSecond, settings.bytesPerSecond, memory.rate),
+    limit: new DirtyLimit(settings.errorLimit, memory.dirty),
+  });
+  return {
+    host,
+    moved: () => ({ counters: host.counters(), metrics: { ...metrics.snapshot(), ...host.metrics() } }),
+    close: async (end) => {
+      try {
+        await host.close(end);
+      } finally {
+        try {
+          await reader.close?.();
+        } finally {
+          await writer.close?.();
+        }
+      }
+    },
+  };
+}
+
+function call(lane: ServedLane, m: LaneCall): Promise<unknown> {
+  const { host } = lane;
   switch (m.method) {
     case 'open':
       return host.open(...m.args);
@@ -104,7 +142,7 @@ function call(host: InProcessHost, m: LaneCall): Promise<unknown> {
     case 'commit':
       return host.commit(...m.args);
     case 'close':
-      return host.close(...m.args);
+      return lane.close(...m.args);
   }
 }
 

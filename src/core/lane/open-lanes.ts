@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
   type Logger,
+  type Reader,
   type RunIdentity,
   type SplitPlanner,
   type Writer,
@@ -19,6 +20,9 @@ import { WorkerHost } from './worker-host.js';
 
 export interface LanesParts {
   readonly job: JobSpec;
+  /** The coordinator's own; lanes in its thread share them. */
+  readonly reader: Reader;
+  readonly writer: Writer;
   readonly lanes: number;
   /** The module that workers run; null: all lanes share this thread. */
   readonly workerEntry: URL | null;
@@ -47,7 +51,9 @@ export function makeHosts(p: LanesParts): readonly LaneHost[] {
     const points = parseFailpoints(failpoint, memory.hits);
     const rate = new RateLimit(settings.rowsPerSecond, settings.bytesPerSecond, memory.rate);
     const limit = new DirtyLimit(settings.errorLimit, memory.dirty);
-    return numbers.map(() => new InProcessHost({ job, log, points, rate, limit, events, signal }));
+    const { reader, writer } = p;
+    const deps = { reader, writer, settings, log, points, rate, limit, events, signal };
+    return numbers.map(() => new InProcessHost(deps));
   }
   const reader = { name: job.reader.definition.name, options: job.reader.options as JsonObject };
   const writer = { name: job.writer.definition.name, options: job.writer.options as JsonObject };

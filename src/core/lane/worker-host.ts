@@ -118,6 +118,10 @@ export class WorkerHost implements LaneHost {
     try {
       // What a dead worker left is swept by the next start.
       if (!this.#dead) await Promise.race([this.#send(worker, 'close', [end]), late]);
+    } catch (e) {
+      const stuck = toSyncError(e);
+      // It ends with its thread, so another attempt in this process runs beside nothing.
+      throw stuck.code === 'LANE_STUCK' ? new SyncError('LANE_DIED', stuck.message) : stuck;
     } finally {
       clearTimeout(timer);
       await worker.terminate();
