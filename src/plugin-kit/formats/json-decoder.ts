@@ -14,7 +14,7 @@ import type { ColumnSpec } from './column-spec.js';
 import { LF, bomLength } from './csv-dialect.js';
 import { MAX_RECORD_BYTES } from './csv-decoder.js';
 import { convertOf, type CellConvert } from './field-plan.js';
-import { keyTree, type KeyNode } from './json-keys.js';
+import { wantedKeys, type KeyNode, type WantedKeys } from './json-keys.js';
 import { failedAt, skipSpace, skipString, skipValue } from './json-scan.js';
 import { PendingBytes } from './pending-bytes.js';
 import type { DecodeState, DecoderOptions, FileFormat, RecordDecoder, RecordPoint } from './record-decoder.js';
@@ -44,13 +44,14 @@ interface LineFault {
  * out of the line by a byte scanner, so numbers keep every digit of the source. Without columns the line itself is the
  * one cell `json`.
  *
- * A key that is missing, or null, gives NULL. A wanted key that stands twice in one object makes the line dirty.
+ * A name with a dot (`a.b`) is the key of that name, where the line has it, else a path into nested objects. A key that is
+ * missing, or null, gives NULL. A wanted key that stands twice in one object makes the line dirty.
  */
 class JsonDecoder implements RecordDecoder {
   readonly schema: RowSchema;
   readonly #columns: readonly JsonColumn[];
   readonly #whole: boolean;
-  readonly #tree: KeyNode;
+  readonly #keys: WantedKeys;
   readonly #indexes: readonly number[];
   readonly #place: string;
   readonly #pending = new PendingBytes();
@@ -78,10 +79,10 @@ class JsonDecoder implements RecordDecoder {
       };
     });
     this.schema = internSchema(wanted.map((c, i): ColumnInit => ({ name: nameOf(c, i), type: c.type })));
-    this.#tree = keyTree(wanted.map((c, i) => (c.value === null ? nameOf(c, i) : null)));
+    this.#keys = wantedKeys(wanted.map((c, i) => (c.value === null ? nameOf(c, i) : null)));
     this.#indexes = wanted.map((c, i) => (c.value === null ? (c.index ?? i) : -1));
-    this.#starts = new Int32Array(wanted.length);
-    this.#ends = new Int32Array(wanted.length);
+    this.#starts = new Int32Array(this.#keys.columnOf.length);
+    this.#ends = new Int32Array(this.#keys.columnOf.length);
     this.#place = options.place;
     this.#offset = start.offset;
     this.#line = start.line;
@@ -155,8 +156,10 @@ class JsonDecoder implements RecordDecoder {
       i = skipValue(b, first, end);
       this.#starts[0] = first;
       this.#ends[0] = i;
-    } else if (b[first] === 123) i = this.#scanObject(b, first, end, this.#tree);
-    else if (b[first] === 91) i = this.#scanArray(b, first, end);
+    } else if (b[first] === 123) {
+      i = this.#scanObject(b, first, end, this.#keys.root);
+      this.#preferLiteral();
+    } else if (b[first] === 91) i = this.#scanArray(b, first, end);
     else return this.#fail(null, 'the line is no JSON object or array', first);
     const rest = i < 0 ? end : skipSpace(b, i, end);
     if (rest !== end) return this.#fail(null, 'the line goes on behind its JSON value', rest);
@@ -193,15 +196,28 @@ class JsonDecoder implements RecordDecoder {
     const inner = node.children.length > 0 && b[at] === 123;
     const next = inner ? this.#scanObject(b, at, end, node) : skipValue(b, at, end);
     if (next < 0) return -1;
-    for (const c of node.columns) {
-      if ((this.#starts[c] ?? 0) >= 0) {
-        this.#fail(this.#columns[c]?.name ?? null, `the key \`${node.key.toString()}\` stands twice`, at);
+    for (const slot of node.slots) {
+      if ((this.#starts[slot] ?? 0) >= 0) {
+        const column = this.#columns[this.#keys.columnOf[slot] ?? -1];
+        this.#fail(column?.name ?? null, `the key \`${node.key.toString()}\` stands twice`, at);
         return -1;
       }
-      this.#starts[c] = at;
-      this.#ends[c] = next;
+      this.#starts[slot] = at;
+      this.#ends[slot] = next;
     }
     return next;
+  }
+
+  /** The key `a.b` itself, where the line has it, wins over the path of that name. */
+  #preferLiteral(): void {
+    const { columnOf } = this.#keys;
+    for (let slot = this.#columns.length; slot < columnOf.length; slot++) {
+      const start = this.#starts[slot] ?? -1;
+      if (start < 0) continue;
+      const column = columnOf[slot] ?? 0;
+      this.#starts[column] = start;
+      this.#ends[column] = this.#ends[slot] ?? 0;
+    }
   }
 
   #findKey(b: Buffer, quote: number, end: number, node: KeyNode, guess: number): number {

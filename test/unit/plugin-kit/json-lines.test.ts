@@ -33,6 +33,35 @@ test('nested paths, constants, missing keys, nulls, raw json and escaped keys', 
   }
 });
 
+test('a key with a dot is that key; only a line without it is searched by path', () => {
+  const lines: readonly (readonly [string, readonly (string | null)[]])[] = [
+    ['{"a.b":1,"x":2}', ['1', '2']],
+    ['{"x":2,"a":{"b":3}}', ['3', '2']],
+    ['{"a":{"b":3},"a.b":1}', ['1', null]],
+    ['{"a.b":1,"a":{"b":3}}', ['1', null]],
+    ['{"a.b":null,"a":{"b":3}}', [null, null]],
+    ['{"a\\u002eb":"u"}', ['u', null]],
+    ['{"a":{"a.b":4},"a.c":5}', [null, null]],
+    ['{"c":{"a.b":4}}', [null, null]],
+  ];
+  const got = decodeAll(format('a.b', 'x'), Buffer.from(lines.map(([l]) => `${l}\n`).join('')));
+  assert.deepEqual(got.rejected, []);
+  assert.deepEqual(
+    got.rows,
+    lines.map(([, row]) => row),
+  );
+  const twice = decodeAll(format('x', 'a.b'), Buffer.from('{"a.b":1,"a.b":2}\n{"a":{"b":1,"b":2}}\n'));
+  assert.deepEqual(
+    twice.rejected.map((r) => [r.column, r.place, r.reason.split(' (')[0]]),
+    [
+      ['a.b', 'x.csv:1:16', 'the key `a.b` stands twice'],
+      ['a.b', 'x.csv:2:17', 'the key `b` stands twice'],
+    ],
+  );
+  const written = encodeAll(jsonLinesOutput(), [{ name: 'a.b', type: { is: 'string' } }], [['v']]);
+  assert.deepEqual(decodeAll(format('a.b'), written.bytes).rows, [['v']]);
+});
+
 test('an array is read by index', () => {
   const got = decodeAll(format({ name: 'b', index: 1 }, { name: 'a', index: 0 }), Buffer.from('[1,"two",3]\n[9]\n'));
   assert.deepEqual(got.rows, [
