@@ -58,7 +58,19 @@ function checkColumns(o: Options): readonly Finding[] {
       say(`${at}.format`, `\`${c.format}\` is no date pattern`, 'Use yyyy MM dd HH mm ss S and plain characters.');
     }
   });
+  if (o.fileType === 'json') findings.push(...mixedColumns(o));
   return findings;
+}
+
+/** JSON lines are objects or arrays: where one column has only a name and another only an index, neither can be a row. */
+function mixedColumns(o: Options): readonly Finding[] {
+  const specs = (columnSpecs(o.column) ?? []).map((c, i) => ({ ...c, i })).filter((c) => c.value === null);
+  const named = specs.find((c) => c.index === null && c.name !== null);
+  const indexed = specs.find((c) => c.name === null && c.index !== null);
+  if (named === undefined || indexed === undefined) return [];
+  const message = `the column has only an index, and column[${String(named.i)}] only a name: no JSON line can have both`;
+  const hint = 'Give all columns a name (lines are objects), or all an index (lines are arrays).';
+  return [{ path: `column[${String(indexed.i)}]`, message, hint }];
 }
 
 function check(o: Options): readonly Finding[] {

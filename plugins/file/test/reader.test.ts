@@ -304,6 +304,11 @@ test('options that do not fit together are found, each with its path', () => {
     }),
     ['column[0]', 'column[1]', 'column[2].type', 'column[3].value', 'column[4]', 'column[4].format'],
   );
+  const mixed = ['a', { index: 4 }, { name: 'k', value: 'v' }];
+  assert.deepEqual(paths({ column: mixed, fileType: 'json' }), ['column[1]']);
+  assert.deepEqual(paths({ column: mixed }), []);
+  assert.deepEqual(paths({ column: [{ name: 'a', index: 0 }, { index: 4 }], fileType: 'json' }), []);
+  assert.deepEqual(paths({ column: ['a', { name: 'b', index: 4 }], fileType: 'json' }), []);
   assert.deepEqual(reader.columns?.(readerOptions({ column: ['a', { index: 4 }] })), ['a', 'f4']);
   assert.equal(reader.columns?.(readerOptions({})), null);
 });

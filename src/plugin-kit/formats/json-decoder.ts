@@ -15,6 +15,7 @@ import { LF, bomLength } from './csv-dialect.js';
 import { MAX_RECORD_BYTES } from './csv-decoder.js';
 import { convertOf, type CellConvert } from './field-plan.js';
 import { wantedKeys, type KeyNode, type WantedKeys } from './json-keys.js';
+import { arrayMisfit, objectMisfit, type LineMisfit } from './json-misfit.js';
 import { failedAt, skipSpace, skipString, skipValue } from './json-scan.js';
 import { PendingBytes } from './pending-bytes.js';
 import type { DecodeState, DecoderOptions, FileFormat, RecordDecoder, RecordPoint } from './record-decoder.js';
@@ -40,9 +41,10 @@ interface LineFault {
 }
 
 /**
- * JSON lines: each line that is not blank is an object, or an array whose elements are columns by index. Values are cut
- * out of the line by a byte scanner, so numbers keep every digit of the source. Without columns the line itself is the
- * one cell `json`.
+ * JSON lines: each line that is not blank is an object, whose keys are columns by name, or an array, whose elements are
+ * columns by index. A line of the kind that some column cannot be picked from is dirty, like an array that is too short.
+ * Values are cut out of the line by a byte scanner, so numbers keep every digit of the source. Without columns the line
+ * itself is the one cell `json`.
  *
  * A name with a dot (`a.b`) is the key of that name, where the line has it, else a path into nested objects. A key that is
  * missing, or null, gives NULL. A wanted key that stands twice in one object makes the line dirty.
@@ -53,6 +55,11 @@ class JsonDecoder implements RecordDecoder {
   readonly #whole: boolean;
   readonly #keys: WantedKeys;
   readonly #indexes: readonly number[];
+  /** Elements that an array must have. */
+  readonly #width: number;
+  /** Why no object, or no array, can give the wanted columns; null: it can. */
+  readonly #noObject: LineMisfit | null;
+  readonly #noArray: LineMisfit | null;
   readonly #place: string;
   readonly #pending = new PendingBytes();
   readonly #starts: Int32Array;
@@ -79,8 +86,11 @@ class JsonDecoder implements RecordDecoder {
       };
     });
     this.schema = internSchema(wanted.map((c, i): ColumnInit => ({ name: nameOf(c, i), type: c.type })));
-    this.#keys = wantedKeys(wanted.map((c, i) => (c.value === null ? nameOf(c, i) : null)));
-    this.#indexes = wanted.map((c, i) => (c.value === null ? (c.index ?? i) : -1));
+    this.#keys = wantedKeys(wanted.map((c) => (c.value === null ? c.name : null)));
+    this.#indexes = wanted.map((c) => (c.value === null ? (c.index ?? -1) : -1));
+    this.#width = Math.max(0, ...this.#indexes.map((i) => i + 1));
+    this.#noObject = objectMisfit(wanted);
+    this.#noArray = arrayMisfit(wanted);
     this.#starts = new Int32Array(this.#keys.columnOf.length);
     this.#ends = new Int32Array(this.#keys.columnOf.length);
     this.#place = options.place;
@@ -157,10 +167,13 @@ class JsonDecoder implements RecordDecoder {
       this.#starts[0] = first;
       this.#ends[0] = i;
     } else if (b[first] === 123) {
+      if (this.#noObject !== null) return this.#fail(this.#noObject.column, this.#noObject.reason, first);
       i = this.#scanObject(b, first, end, this.#keys.root);
       this.#preferLiteral();
-    } else if (b[first] === 91) i = this.#scanArray(b, first, end);
-    else return this.#fail(null, 'the line is no JSON object or array', first);
+    } else if (b[first] === 91) {
+      if (this.#noArray !== null) return this.#fail(this.#noArray.column, this.#noArray.reason, first);
+      i = this.#scanArray(b, first, end);
+    } else return this.#fail(null, 'the line is no JSON object or array', first);
     const rest = i < 0 ? end : skipSpace(b, i, end);
     if (rest !== end) return this.#fail(null, 'the line goes on behind its JSON value', rest);
     if (i < 0 && this.#fault === null) return this.#fail(null, 'the line is not JSON', failedAt());
@@ -229,20 +242,28 @@ class JsonDecoder implements RecordDecoder {
 
   #scanArray(b: Buffer, at: number, end: number): number {
     let i = skipSpace(b, at + 1, end);
-    if (i < end && b[i] === 93) return i + 1;
-    for (let n = 0; ; n++) {
-      const next = skipValue(b, i, end);
-      if (next < 0) return -1;
-      for (let c = 0; c < this.#indexes.length; c++) {
-        if (this.#indexes[c] !== n) continue;
-        this.#starts[c] = i;
-        this.#ends[c] = next;
+    let n = 0;
+    if (i >= end || b[i] !== 93) {
+      for (; ; n++) {
+        const next = skipValue(b, i, end);
+        if (next < 0) return -1;
+        for (let c = 0; c < this.#indexes.length; c++) {
+          if (this.#indexes[c] !== n) continue;
+          this.#starts[c] = i;
+          this.#ends[c] = next;
+        }
+        i = skipSpace(b, next, end);
+        if (i < end && b[i] === 93) break;
+        if (i >= end || b[i] !== 44) return skipValue(b, at, end);
+        i = skipSpace(b, i + 1, end);
       }
-      i = skipSpace(b, next, end);
-      if (i < end && b[i] === 93) return i + 1;
-      if (i >= end || b[i] !== 44) return skipValue(b, at, end);
-      i = skipSpace(b, i + 1, end);
+      n++;
     }
+    if (n >= this.#width) return i + 1;
+    const short = `the array has ${String(n)} elements, not at least ${String(this.#width)}`;
+    const missing = this.#columns[this.#indexes.indexOf(this.#width - 1)];
+    this.#fail(missing?.name ?? null, short, at);
+    return -1;
   }
 
   #appendRow(builder: BatchBuilder, b: Buffer): void {
