@@ -8,9 +8,9 @@ import {
   type Reader,
 } from 'syncx/plugin-api';
 import {
+  canonicalCell,
   columnSpecs,
   delimitedFormat,
-  isCellOf,
   isDatePattern,
   jsonLinesFormat,
   type FileFormat,
@@ -48,7 +48,7 @@ function checkColumns(o: Options): readonly Finding[] {
       say(at, 'the column has neither name nor index', 'Give it a name.');
     if (type === null)
       say(`${at}.type`, `\`${String(c.type)}\` is no type`, 'Use string, bigint, decimal(p,s), date …');
-    if (type !== null && c.value !== undefined && c.value !== null && !isCellOf(type, String(c.value))) {
+    if (type !== null && c.value !== undefined && c.value !== null && canonicalCell(type, String(c.value)) === null) {
       say(`${at}.value`, `\`${String(c.value)}\` is not a valid ${String(c.type)}`, 'Write it in its plain form.');
     }
     if (c.format === undefined) return;

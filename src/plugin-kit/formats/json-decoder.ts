@@ -9,11 +9,13 @@ import {
   type ColumnInit,
   type RowSchema,
 } from '../../plugin-api/index.js';
-import { cellCheck, showBytes, type CellCheck } from './cell-check.js';
+import { showBytes } from './cell-check.js';
+import { notOfType } from './cell-fault.js';
+import { AS_IS, cellForm, type CellForm } from './cell-form.js';
 import type { ColumnSpec } from './column-spec.js';
 import { LF, bomLength } from './csv-dialect.js';
 import { MAX_RECORD_BYTES } from './csv-decoder.js';
-import { convertOf, type CellConvert } from './field-plan.js';
+import { convertOf } from './field-plan.js';
 import { wantedKeys, type KeyNode, type WantedKeys } from './json-keys.js';
 import { arrayMisfit, objectMisfit, type LineMisfit } from './json-misfit.js';
 import { failedAt, skipSpace, skipString, skipValue } from './json-scan.js';
@@ -25,8 +27,7 @@ interface JsonColumn {
   readonly type: string;
   readonly raw: boolean;
   readonly constant: Buffer | null;
-  readonly check: CellCheck | null;
-  readonly convert: CellConvert | null;
+  readonly form: CellForm | null;
 }
 
 const QUOTE = 34;
@@ -73,18 +74,14 @@ class JsonDecoder implements RecordDecoder {
     const wanted = specs ?? [WHOLE];
     this.#whole = specs === null;
     const nameOf = (c: ColumnSpec, i: number): string => c.name ?? `f${String(c.index ?? i)}`;
-    this.#columns = wanted.map((c, i): JsonColumn => {
-      const convert = c.value === null ? convertOf(c) : null;
-      return {
-        name: nameOf(c, i),
-        type: formatType(c.type),
-        raw: cellKind(c.type) === 'json',
-        constant: c.value === null ? null : Buffer.from(c.value),
-        // What the scanner has passed is JSON; it need not be checked again.
-        check: convert === null && c.type.is !== 'json' ? cellCheck(c.type) : null,
-        convert,
-      };
-    });
+    this.#columns = wanted.map((c, i): JsonColumn => ({
+      name: nameOf(c, i),
+      type: formatType(c.type),
+      raw: cellKind(c.type) === 'json',
+      constant: c.value === null ? null : Buffer.from(c.value),
+      // What the scanner has passed is JSON; it need not be checked again.
+      form: convertOf(c) ?? (c.type.is === 'json' ? null : cellForm(c.type)),
+    }));
     this.schema = internSchema(wanted.map((c, i): ColumnInit => ({ name: nameOf(c, i), type: c.type })));
     this.#keys = wantedKeys(wanted.map((c) => (c.value === null ? c.name : null)));
     this.#indexes = wanted.map((c) => (c.value === null ? (c.index ?? -1) : -1));
@@ -292,20 +289,17 @@ class JsonDecoder implements RecordDecoder {
     else if (!copyText(b, start + 1, end - 1, builder)) {
       return this.#fail(column.name, 'the text holds half of a surrogate pair, which UTF-8 has no form for', start);
     }
+    const { form } = column;
     const { data, length } = builder;
-    let good = true;
-    if (column.convert) {
-      const bytes = column.convert(data, from, length);
-      builder.length = from;
-      if (bytes) builder.appendBytes(bytes);
-      good = bytes !== null;
-    } else {
-      good = column.check === null || column.check(data, from, length);
+    const bytes = form === null || form.scan(data, from, length) ? AS_IS : form.mend(data, from, length);
+    if (bytes === AS_IS) {
       builder.ends[builder.cells++] = length & ~NULL_FLAG;
+      return true;
     }
-    if (good) return true;
-    const shown = b.toString('utf8', start, Math.min(end, start + 60));
-    return this.#fail(column.name, `\`${shown}\` is not a valid ${column.type}`, start);
+    builder.length = from;
+    if (bytes === null) return this.#fail(column.name, notOfType(column.type, b, start, end), start);
+    builder.appendBytes(bytes);
+    return true;
   }
 }
 
