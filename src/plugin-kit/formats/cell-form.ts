@@ -2,6 +2,7 @@ import type { LogicalType } from '../../plugin-api/index.js';
 import { cellCheck, type CellCheck } from './cell-check.js';
 import { floatText, shortFloat } from './float-form.js';
 import { decimalText, integerText } from './number-text.js';
+import { mendDateTime } from './time-mend.js';
 
 /** Brings the cells of a text source to the canonical form of their type. */
 export interface CellForm {
@@ -68,6 +69,9 @@ export function cellForm(t: LogicalType): CellForm | null {
     case 'float32':
     case 'float64':
       return floatForm(t.is === 'float32');
+    case 'datetime':
+    case 'timestamp':
+      return { scan, mend: (d, start, end) => mendDateTime(d, start, end, t) };
     default:
       return { scan, mend: nothing };
   }

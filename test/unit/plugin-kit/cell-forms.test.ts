@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { float32Text, float64Text, parseType } from 'syncx/plugin-api';
 import { canonicalCell, columnSpecs, isCellOf, jsonLinesFormat } from 'syncx/plugin-kit';
-import { csvFormat, decodeAll } from './format-harness.js';
+import { csvFormat, decodeAll, type Cell } from './format-harness.js';
 
 /** What a cell of the type becomes on every road into a batch; null: the row is dirty. */
 function read(type: string, text: string): string | null {
@@ -86,6 +86,78 @@ const FORMS: readonly (readonly [string, Readonly<Record<string, string | null>>
     },
   ],
   ['boolean', { TRUE: 'true', '1': null }],
+  [
+    'datetime(3)',
+    { '2024-01-02T03:04:05': '2024-01-02 03:04:05', '2024-01-02T03:04:05.120': '2024-01-02 03:04:05.120' },
+  ],
+  [
+    'datetime(3)',
+    { '2024-01-02 03:04:05': '2024-01-02 03:04:05', '2024-02-29T23:59:59.999': '2024-02-29 23:59:59.999' },
+  ],
+  [
+    'datetime(3)',
+    { '2024-01-02T03:04:05Z': null, '2024-01-02 03:04:05+01:00': null, '2024-01-02T03:04:05.1234': null },
+  ],
+  ['datetime(3)', { '2023-02-29T00:00:00': null, '2024-01-02T24:00:00': null, '2024-01-02T03:04:60': null }],
+  [
+    'datetime(3)',
+    { '2024-01-02': null, '2024-01-02T03:04': null, '2024-01-02t03:04:05': null, '2024-01-02X03:04:05': null },
+  ],
+  [
+    'timestamp(3)',
+    { '2024-01-02T03:04:05Z': '2024-01-02 03:04:05', '2024-01-02 03:04:05.5Z': '2024-01-02 03:04:05.5' },
+  ],
+  [
+    'timestamp(3)',
+    { '2024-01-02T03:04:05': '2024-01-02 03:04:05', '2024-01-02T03:04:05.678+00:00': '2024-01-02 03:04:05.678' },
+  ],
+  [
+    'timestamp(3)',
+    { '2024-01-02T03:04:05+05:30': '2024-01-01 21:34:05', '2024-01-02T03:04:05.1-0800': '2024-01-02 11:04:05.1' },
+  ],
+  [
+    'timestamp(3)',
+    { '2024-03-01T00:00:00+01': '2024-02-29 23:00:00', '2023-03-01T00:30:00+01:00': '2023-02-28 23:30:00' },
+  ],
+  [
+    'timestamp(3)',
+    { '2024-02-29T23:59:59-00:01': '2024-03-01 00:00:59', '2023-12-31T23:00:00.25-02:00': '2024-01-01 01:00:00.25' },
+  ],
+  [
+    'timestamp(3)',
+    { '2024-01-01T00:00:00+23:59': '2023-12-31 00:01:00', '1900-03-01T00:00:00+01:00': '1900-02-28 23:00:00' },
+  ],
+  [
+    'timestamp(3)',
+    {
+      '0000-00-00T00:00:00Z': '0000-00-00 00:00:00',
+      '0000-00-00T00:00:00+01:00': null,
+      '2024-00-10T00:00:00+01:00': null,
+    },
+  ],
+  [
+    'timestamp(3)',
+    {
+      '0000-01-01T00:00:00+01:00': null,
+      '9999-12-31T23:30:00-01:00': null,
+      '9999-12-31T23:30:00-00:15': '9999-12-31 23:45:00',
+    },
+  ],
+  ['timestamp(3)', { '2024-01-02T03:04:05.1234Z': null, '2024-01-02T03:04:05.Z': null, '2023-02-29T00:00:00Z': null }],
+  ['timestamp(3)', { '2024-01-02T24:00:00Z': null, '2024-01-02T03:04:60Z': null, '2024-01-02T03:04:05+24:00': null }],
+  [
+    'timestamp(3)',
+    { '2024-01-02T03:04:05+01:60': null, '2024-01-02T03:04:05+1:00': null, '2024-01-02T03:04:05 +01:00': null },
+  ],
+  [
+    'timestamp(3)',
+    { '2024-01-02T03:04:05z': null, '2024-01-02T03:04Z': null, '2024-01-02Z': null, '2024-01-02T03:04:05+01-00': null },
+  ],
+  [
+    'timestamp(9)',
+    { '2024-01-02T03:04:05.123456789Z': '2024-01-02 03:04:05.123456789', '2024-01-02T03:04:05.1234567890Z': null },
+  ],
+  ['timestamp(0)', { '2024-01-02T03:04:05Z': '2024-01-02 03:04:05', '2024-01-02T03:04:05.0Z': null }],
 ];
 
 for (const [type, forms] of FORMS) {
@@ -110,6 +182,32 @@ test('a bare number of a json line takes its canonical form too', () => {
     got.rejected.map((r) => [r.column, r.place]),
     [['f', 'x.csv:3:16']],
   );
+});
+
+test('an offset in a datetime column says how to read it', () => {
+  const column = [{ name: 't', type: 'datetime' }];
+  const want =
+    '2024-01-02T03:04:05Z` is not a valid datetime(6); a datetime is of no time zone: read times with an offset as timestamp';
+  const csv = decodeAll(csvFormat({}, false, column), Buffer.from('2024-01-02T03:04:05Z\n'));
+  assert.deepEqual(
+    csv.rejected.map((r) => r.reason.split(' (record')[0]),
+    [`\`${want}`],
+  );
+  const json = decodeAll(jsonLinesFormat(columnSpecs(column)), Buffer.from('{"t":"2024-01-02T03:04:05Z"}\n'));
+  assert.deepEqual(
+    json.rejected.map((r) => r.reason.split(' (line')[0]),
+    [`\`"${want.replace('Z`', 'Z"`')}`],
+  );
+});
+
+test('constants take the canonical form of their type', () => {
+  const columns = [
+    'a',
+    { name: 'f', type: 'double', value: '1.50' },
+    { name: 't', type: 'timestamp', value: '2024-01-01T00:00:00+01:00' },
+  ];
+  const got = decodeAll(csvFormat({}, false, columns), Buffer.from('x\n'));
+  assert.deepEqual(got.rows, [['x', '1.5', '2023-12-31 23:00:00']]);
 });
 
 test('any float is read to the shortest text of its value, and that text stands', () => {
@@ -159,6 +257,68 @@ test('a decimal keeps its value and its digits, whatever its notation', () => {
       assert.equal(BigInt(w + f) * 10n ** BigInt(40 - f.length), sign === '-' ? -scaled : scaled, text);
     }),
     { numRuns: 2000 },
+  );
+});
+
+test('a time with an offset is the same instant in UTC', () => {
+  const time = fc.date({
+    min: new Date('0001-01-02T00:00:00Z'),
+    max: new Date('9999-12-30T00:00:00Z'),
+    noInvalidDate: true,
+  });
+  fc.assert(
+    fc.property(time, fc.integer({ min: -1439, max: 1439 }), (date, offset) => {
+      const local = new Date(date.getTime() + offset * 60_000).toISOString().slice(0, -1);
+      const zone = Math.abs(offset);
+      const two = (n: number): string => String(n).padStart(2, '0');
+      const text = `${local}${offset < 0 ? '-' : '+'}${two(Math.floor(zone / 60))}:${two(zone % 60)}`;
+      const want = date.toISOString().replace('T', ' ').slice(0, -1);
+      assert.equal(canonicalCell({ is: 'timestamp', fraction: 3 }, text), want, text);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('cells that grow and shrink in place leave their neighbours alone, whatever the chunks and batches', () => {
+  const d = fc.constantFrom(
+    ['.5', '0.5'],
+    ['1e7', '10000000'],
+    ['+1', '1'],
+    ['1.50', '1.50'],
+    ['\\N', null],
+    ['x', undefined],
+  );
+  const t = fc.constantFrom(
+    ['2024-01-02T03:04:05Z', '2024-01-02 03:04:05'],
+    ['2024-01-02 03:04:05', '2024-01-02 03:04:05'],
+    ['\\N', null],
+    ['never', undefined],
+  );
+  const s = fc.constantFrom(['', ''], ['a', 'a'], ['\\N', null], ['"q,"', 'q,']);
+  const types = [
+    { name: 'd', type: 'decimal(10,2)' },
+    { name: 't', type: 'timestamp' },
+    { name: 's' },
+    { name: 'e', type: 'decimal' },
+  ];
+  const row = fc.tuple(d, t, s, d) as fc.Arbitrary<readonly (readonly [string, Cell | undefined])[]>;
+  fc.assert(
+    fc.property(
+      fc.array(row, { minLength: 1, maxLength: 30 }),
+      fc.constantFrom(1, 7, 4096),
+      fc.constantFrom(1, 4, 99),
+      (rows, chunk, batchRows) => {
+        const text = rows.map((r) => `${r.map(([source]) => source).join(',')}\n`).join('');
+        const got = decodeAll(csvFormat({}, false, types), Buffer.from(text), { chunk, batchRows });
+        const want = rows.map((r) => r.map(([, cell]) => cell));
+        assert.deepEqual(
+          got.rows,
+          want.filter((r) => !r.includes(undefined)),
+        );
+        assert.equal(got.rejected.length, want.filter((r) => r.includes(undefined)).length);
+      },
+    ),
+    { numRuns: 1000 },
   );
 });
 
