@@ -3,10 +3,11 @@ import { defineWriter, type Finding, type OptionsOf, type PluginContext, type Wr
 import {
   StagedLane,
   csvOutput,
+  foreignStaging,
   jsonLinesOutput,
   textOutput,
+  TargetFolder,
   localStorage,
-  sinkError,
   stagedCommitter,
   stagingFolderName,
   type OutputFormat,
@@ -85,18 +86,23 @@ function createWriter(o: Options, context: PluginContext): Writer {
     };
   }
   const target = targetOf(o, context);
+  const folder = new TargetFolder(target.storage, target.folder);
   return {
     delivery: 'exactly-once',
-    begin: async () => {
-      try {
-        await localStorage.makeFolder(target.folder);
-      } catch (e) {
-        throw sinkError(e, target.folder);
+    begin: async (run) => {
+      await localStorage.makeFolder(target.folder);
+      await folder.assertThere();
+      for (const o of await foreignStaging(target, run.runId)) {
+        context.log.warn(
+          { folder: o.folder, run: o.runId, files: o.files },
+          `the target holds ${String(o.files)} staged file(s) of run ${o.runId}, which is not this one: another job writes here too, or the state of that run is lost and its rows come a second time; once nothing writes there, remove ${o.folder}`,
+        );
       }
     },
     openLane: (lane) => Promise.resolve(new FileLaneWriter(writing, new StagedLane(target, lane.run, lane.lane))),
     committer: stagedCommitter(target),
     complete: async (run) => {
+      await folder.assertThere();
       await localStorage.removeEmptyFolder(localStorage.join(target.folder, stagingFolderName(run.runId)));
     },
   };

@@ -2,6 +2,7 @@ import type { Node } from 'jsonc-parser';
 import { checkColumns } from './columns.js';
 import { JOB_SCHEMA } from './job-schema.js';
 import type { JobInput, JobResult, PluginSource } from './job.js';
+import { jobIdProblem } from '../job/job-id.js';
 import type { JobSpec } from '../job/job-spec.js';
 import { OptionWalk } from './option-walk.js';
 import { parseJob } from './parse-job.js';
@@ -54,6 +55,9 @@ export async function loadJob(input: JobInput, plugins: PluginSource): Promise<J
   if (reader?.use && writer?.use) walk.problems.push(...checkColumns(reader.use, writer.use, source, writer.node));
 
   const setting = frameValid ? raw.job?.setting : undefined;
+  const idSpot = walk.spots.get('/job/setting/jobId');
+  const idProblem = typeof setting?.jobId === 'string' ? jobIdProblem(setting.jobId) : null;
+  if (idSpot && idProblem !== null) walk.report('error', idSpot.node.offset, idSpot.path, idProblem, null);
   const settings = setting?.checkpoint ? buildSettings({ ...setting, checkpoint: setting.checkpoint }, walk) : null;
   const problems = sortProblems(walk.problems);
   if (!settings || !reader?.use || !writer?.use || problems.some((p) => p.level === 'error')) return failed(problems);

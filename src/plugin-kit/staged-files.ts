@@ -1,6 +1,7 @@
 import { SyncError, type Committable, type JsonObject, type JsonValue, type RunIdentity } from '../plugin-api/index.js';
 import { publishedName, stagedName, stagingFolderName } from './staged-names.js';
 import type { StagedSink, StagingStorage } from './staging-storage.js';
+import { TargetFolder } from './target-folder.js';
 
 export interface StagedTarget {
   readonly storage: StagingStorage;
@@ -95,6 +96,7 @@ export class StagedLane {
   readonly #run: RunIdentity;
   readonly #lane: number;
   readonly #folder: string;
+  readonly #there: TargetFolder;
   readonly #open = new Set<OpenStaged>();
   #closed: ClosedStaged[] = [];
   readonly #prepared = new Map<number, readonly StagedFile[]>();
@@ -105,10 +107,13 @@ export class StagedLane {
     this.#run = run;
     this.#lane = lane;
     this.#folder = target.storage.join(target.folder, stagingFolderName(run.runId));
+    this.#there = new TargetFolder(target.storage, target.folder);
   }
 
+  /** @throws SyncError SINK_IO also where the target folder has vanished. */
   async open(): Promise<OpenStaged> {
     const { storage } = this.#target;
+    await this.#there.assertThere();
     const path = storage.join(this.#folder, stagedName(this.#run.attempt, this.#lane, this.#next++));
     const file = { path, sink: await storage.create(path) };
     this.#open.add(file);
@@ -129,7 +134,10 @@ export class StagedLane {
     await this.#target.storage.remove(file.path);
   }
 
-  /** Phase 1. All files must be closed. */
+  /**
+   * Phase 1. All files must be closed.
+   * @throws SyncError SINK_IO where one is not what was written: found now, the epoch is undone and read again.
+   */
   async prepare(epoch: number): Promise<readonly Committable[]> {
     const { storage, folder, prefix, suffix } = this.#target;
     if (this.#open.size > 0) throw new SyncError('INTERNAL', 'a staged file is still open at prepare');
@@ -137,16 +145,31 @@ export class StagedLane {
       const name = publishedName(prefix, this.#run.runId, this.#lane, epoch, seq, suffix);
       return { format: 1, target: storage.join(folder, name), ...f };
     });
-    if (files.length > 0) await storage.syncFolder(this.#folder);
+    if (files.length > 0) {
+      await this.#there.assertThere();
+      for (const f of files) await this.#assertWhole(f);
+      await storage.syncFolder(this.#folder);
+    }
     this.#closed = [];
     this.#prepared.set(epoch, files);
     return files.map((f) => ({ data: { ...f } }));
+  }
+
+  async #assertWhole(f: StagedFile): Promise<void> {
+    const size = await this.#target.storage.size(f.staged);
+    if (size === f.size) return;
+    const what = size === null ? 'has vanished' : `has ${String(size)} bytes instead of ${String(f.size)}`;
+    throw new SyncError('SINK_IO', `the staged file ${f.staged} ${what} before it was published`, {
+      place: f.staged,
+      hint: `Something else works in ${this.#folder}: stop it and run the job again. Nothing of this epoch was published.`,
+    });
   }
 
   /** Phase 2. Idempotent; an epoch that is not known (committed before) is left alone. */
   async commit(epoch: number): Promise<void> {
     const files = this.#prepared.get(epoch);
     if (files === undefined) return;
+    if (files.length > 0) await this.#there.assertThere();
     await publishStaged(this.#target, files);
     this.#prepared.delete(epoch);
   }

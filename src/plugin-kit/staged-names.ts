@@ -5,6 +5,11 @@ export function stagingFolderName(runId: string): string {
   return `.syncx-${runId}`;
 }
 
+/** The run whose staging folder this is; null: another name. */
+export function runOfStagingFolder(name: string): string | null {
+  return /^\.syncx-([a-z0-9]+)$/.exec(name)?.[1] ?? null;
+}
+
 /** The attempt keeps a woken zombie's files apart from those of the start that took over. */
 export function stagedName(attempt: number, lane: number, number: number): string {
   return `${String(attempt)}-${String(lane)}-${String(number)}.part`;

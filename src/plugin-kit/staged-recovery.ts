@@ -1,6 +1,7 @@
 import type { Committable, Committer, RecoverAnswer, RunRecord, SweepReport } from '../plugin-api/index.js';
 import { publishStaged, stagedFileOf, type StagedFile, type StagedTarget } from './staged-files.js';
-import { epochOfName, stagingFolderName } from './staged-names.js';
+import { epochOfName, runOfStagingFolder, stagingFolderName } from './staged-names.js';
+import { TargetFolder } from './target-folder.js';
 
 /** Whether the file can be rolled forward: it is there, or staged, with the length that was recorded. */
 async function isKnown(target: StagedTarget, f: StagedFile): Promise<boolean> {
@@ -17,6 +18,8 @@ export function stagedCommitter(target: StagedTarget): Committer {
   const { storage } = target;
   return {
     async recover(_run, committables: readonly Committable[]) {
+      // Without its folder nothing can be told: a disk that is not mounted must not look like rows that are gone.
+      await new TargetFolder(storage, target.folder).assertThere();
       const answers: RecoverAnswer[] = [];
       const known: StagedFile[] = [];
       for (const c of committables) {
@@ -49,4 +52,24 @@ export function stagedCommitter(target: StagedTarget): Committer {
       return highest;
     },
   };
+}
+
+export interface ForeignStaging {
+  readonly runId: string;
+  readonly folder: string;
+  readonly files: number;
+}
+
+/** Staged files of other runs in the target folder: another job writes there too, or the state of a run is lost. */
+export async function foreignStaging(target: StagedTarget, runId: string): Promise<readonly ForeignStaging[]> {
+  const { storage } = target;
+  const found: ForeignStaging[] = [];
+  for (const name of (await storage.list(target.folder)) ?? []) {
+    const other = runOfStagingFolder(name);
+    if (other === null || other === runId) continue;
+    const folder = storage.join(target.folder, name);
+    const files = (await storage.list(folder))?.length ?? 0;
+    if (files > 0) found.push({ runId: other, folder, files });
+  }
+  return found;
 }

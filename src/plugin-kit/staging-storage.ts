@@ -15,9 +15,17 @@ export interface StagingStorage {
   folderOf(path: string): string;
   /** Like mkdir -p, durable. */
   makeFolder(path: string): Promise<void>;
+  /**
+   * What tells this folder from another that took its place; null: it is not there.
+   * @throws SyncError SINK_CONFLICT where it is no folder.
+   */
+  identity(path: string): Promise<string | null>;
   /** Makes the names in a folder durable. */
   syncFolder(path: string): Promise<void>;
-  /** Creates a file that must not be there yet, and its folder where that is missing: a fenced start may remove it. */
+  /**
+   * Creates a file that must not be there yet, and its folder where that is missing: a fenced start may remove it. Never
+   * the folder above that.
+   */
   create(path: string): Promise<StagedSink>;
   /** Bytes of the file; null: it is not there; -1: what is there is no file. */
   size(path: string): Promise<number | null>;

@@ -71,7 +71,8 @@ export function openReader(o: Partial<ReaderOptions>, warnings: string[] = []): 
   const warn = (_fields: unknown, message: string): void => void warnings.push(message);
   return reader.create(readerOptions(o), { ...CONTEXT, log: { ...CONTEXT.log, warn } });
 }
-export const openWriter = (o: Partial<WriterOptions>): Promise<Writer> => writer.create(writerOptions(o), CONTEXT);
+export const openWriter = (o: Partial<WriterOptions>, context: Partial<PluginContext> = {}): Promise<Writer> =>
+  writer.create(writerOptions(o), { ...CONTEXT, ...context });
 
 export function rowsOf(batch: RowBatch): Rows {
   return batch.sections.flatMap((section) => {

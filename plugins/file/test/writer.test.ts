@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
@@ -211,3 +211,50 @@ for (const fileType of ['csv', 'json', 'text'] as const) {
     assert.ok(contents(dir).every((c) => c.split('\n').length === (fileType === 'json' ? 2 : 3)));
   });
 }
+
+test('a `path` that is a file, or lies below one, is told as such', async (t) => {
+  const file = join(folder(t), 'file');
+  writeFileSync(file, 'theirs');
+  for (const path of [file, join(file, 'out')]) {
+    await assert.rejects((await openWriter({ path })).begin(RUN), {
+      code: 'SINK_CONFLICT',
+      place: file,
+      message: `${file} is a file, not a folder`,
+    });
+  }
+  assert.equal(readFileSync(file, 'utf8'), 'theirs');
+});
+
+test('a target folder that is gone at the end is an error; published files that were taken are not', async (t) => {
+  for (const gone of ['files', 'folder'] as const) {
+    const dir = join(folder(t), 'out');
+    const w = await openWriter({ path: dir });
+    await w.begin(RUN);
+    const lane = await w.openLane(laneOf(), null);
+    await lane.write(batchOf(AB, [['1', 'a']]), signal);
+    await lane.prepare(1);
+    await lane.commit(1);
+    if (gone === 'files') for (const n of readdirSync(dir)) if (!n.startsWith('.')) rmSync(join(dir, n));
+    if (gone === 'folder') rmSync(dir, { recursive: true });
+    if (gone === 'files') await w.complete(RUN);
+    else await assert.rejects(w.complete(RUN), { code: 'SINK_IO', place: dir, message: /has vanished/ });
+    assert.equal(existsSync(dir), gone === 'files');
+    await lane[Symbol.asyncDispose]();
+  }
+});
+
+test('staged files of another run are named in a warning and left alone', async (t) => {
+  const dir = folder(t);
+  mkdirSync(join(dir, '.syncx-other0other0'));
+  mkdirSync(join(dir, '.syncx-empty0empty0'));
+  mkdirSync(join(dir, '.syncx-run0run0run0'));
+  for (const run of ['other0other0', 'run0run0run0']) writeFileSync(join(dir, `.syncx-${run}`, '1-0-0.part'), 'x');
+  const warnings: string[] = [];
+  const quiet = (): void => undefined;
+  const warn = (_fields: unknown, message: string): void => void warnings.push(message);
+  const w = await openWriter({ path: dir }, { log: { debug: quiet, info: quiet, warn, error: quiet } });
+  await w.begin(RUN);
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0] ?? '', /1 staged file\(s\) of run other0other0.* remove .*\/\.syncx-other0other0$/);
+  assert.deepEqual(readdirSync(join(dir, '.syncx-other0other0')), ['1-0-0.part']);
+});

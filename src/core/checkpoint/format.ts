@@ -136,6 +136,17 @@ export function addCounters(...all: readonly Counters[]): Counters {
   return sum;
 }
 
+export function countersBetween(from: Counters, to: Counters): Counters {
+  return {
+    read: to.read - from.read,
+    written: to.written - from.written,
+    dirty: to.dirty - from.dirty,
+    filtered: to.filtered - from.filtered,
+    bytesRead: to.bytesRead - from.bytesRead,
+    bytesWritten: to.bytesWritten - from.bytesWritten,
+  };
+}
+
 /** A document and its SHA-256 on the next line: a file cut short or altered is told from a whole one. */
 export function sealed(doc: unknown): string {
   const body = JSON.stringify(doc);

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createExclusive, hasCode, makeDirDurable, readIfThere, unlinkIfThere } from '../../durable/files.js';
+import { jobIdProblem } from '../../job/job-id.js';
 import { SyncError } from '../../plugin-api/index.js';
 import type { Failpoints } from '../failpoints.js';
 import { RunStore, stateIo } from './run-store.js';
@@ -11,6 +12,13 @@ export function jobKey(jobId: string): string {
   // An empty name would make the folder of all jobs this job's own, and a reset of it would drop them all.
   if (typeof jobId !== 'string' || jobId.trim() === '') {
     throw new SyncError('USAGE', 'the job id is empty', { hint: 'Name the job, or leave --job-id out.' });
+  }
+  const problem = jobIdProblem(jobId);
+  if (problem !== null) {
+    throw new SyncError('JOB_INVALID', problem, {
+      place: JSON.stringify(jobId),
+      hint: 'Name the job with characters that can be shown: --job-id, or setting.jobId.',
+    });
   }
   const readable = encodeURIComponent(jobId).replace(/^\./, '%2E');
   if (readable.length <= 180) return readable;

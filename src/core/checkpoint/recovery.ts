@@ -13,7 +13,9 @@ import {
 } from '../../plugin-api/index.js';
 import { dropDirty, publishDirty } from '../dirty/dirty-rows.js';
 import type { Failpoints } from '../failpoints.js';
+import { pluginCall } from '../job/plugin-call.js';
 import type { Counters } from '../job/run-types.js';
+import { commitUnknown, type LaneInDoubt } from './doubt.js';
 import {
   addCounters,
   NO_COUNTERS,
@@ -75,7 +77,10 @@ export async function recoverRun(p: RecoverParts): Promise<Restored> {
   for (;;) {
     const c = await store.newest();
     points.hit('recover.before');
-    const highWater = run.attempt === 1 ? 0 : ((await p.writer.committer?.highWater(run.runId)) ?? 0);
+    const highWater =
+      run.attempt === 1
+        ? 0
+        : await pluginCall('SINK_IO', async () => (await p.writer.committer?.highWater(run.runId)) ?? 0);
     if (highWater > (c?.epoch ?? 0) && !p.allowReplay) {
       throw new SyncError(
         'STATE_BEHIND',
@@ -105,24 +110,15 @@ export async function recoverRun(p: RecoverParts): Promise<Restored> {
 async function decide(p: RecoverParts, c: Checkpoint): Promise<Outcome> {
   const { store, run, writer, points, log } = p;
   const lanes: Record<string, 'committed' | 'lost'> = {};
-  const open: string[] = [];
+  const open: LaneInDoubt[] = [];
   for (const rec of c.lanes) {
     const answers = await ask(writer, run, rec.committables);
     const verdict = verdictOf(answers) ?? (await store.resolution(c.epoch, rec.lane));
     if (verdict) lanes[rec.lane] = verdict;
-    else open.push(`lane ${String(rec.lane)}: ${describe(rec.committables, answers)}`);
+    else open.push({ lane: rec.lane, committables: rec.committables, answers });
   }
   points.hit('recover.after');
-  if (open.length > 0) {
-    throw new SyncError(
-      'COMMIT_UNKNOWN',
-      `it cannot be told whether epoch ${String(c.epoch)} of run ${run.runId} was committed:\n  ${open.join('\n  ')}`,
-      {
-        place: store.dir,
-        hint: 'Look at the target, then say it: `sync state resolve <job> --lane <n> --as committed|lost`, and run the job again.',
-      },
-    );
-  }
+  if (open.length > 0) throw commitUnknown(c.epoch, run.runId, store.dir, open);
   for (const rec of c.lanes) {
     if (rec.dirty) await settleDirty(rec.dirty, lanes[rec.lane] === 'committed', log);
   }
@@ -151,7 +147,8 @@ async function ask(
 ): Promise<readonly RecoverAnswer[]> {
   if (committables.length === 0) return [];
   if (!writer.committer) throw new SyncError('PLUGIN_BROKEN', 'the writer prepares committables and has no committer');
-  const answers = await writer.committer.recover(run, committables);
+  const { committer } = writer;
+  const answers = await pluginCall('SINK_IO', () => committer.recover(run, committables));
   if (answers.length !== committables.length) {
     throw new SyncError(
       'PLUGIN_BROKEN',
@@ -165,10 +162,6 @@ async function ask(
 function verdictOf(answers: readonly RecoverAnswer[]): 'committed' | 'lost' | null {
   if (answers.every((a) => a === 'committed')) return 'committed';
   return answers.every((a) => a === 'lost') ? 'lost' : null;
-}
-
-function describe(committables: readonly Committable[], answers: readonly RecoverAnswer[]): string {
-  return committables.map((c, i) => `${answers[i] ?? '?'} ${JSON.stringify(c.data)}`).join('; ');
 }
 
 /** The state after a decided checkpoint: a lost lane's splits, writer state and counters go back to `from`. */

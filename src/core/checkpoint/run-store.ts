@@ -83,7 +83,24 @@ export class RunStore {
   }
 
   async #create(name: string, doc: unknown, beforeLink?: () => void): Promise<boolean> {
-    return stateIo(join(this.dir, name), () => createExclusive(this.dir, name, sealed(doc), this.#unique, beforeLink));
+    return stateIo(join(this.dir, name), async () => {
+      try {
+        return await createExclusive(this.dir, name, sealed(doc), this.#unique, beforeLink);
+      } catch (e) {
+        throw hasCode(e, 'ENOENT') ? this.#vanished(e) : e;
+      }
+    });
+  }
+
+  /** Exit 4, not 1: whoever just starts the job again would have its rows twice. */
+  #vanished(cause?: unknown): SyncError {
+    return new SyncError('STATE_CORRUPT', `the state folder of run ${this.runId} has vanished while the job ran`, {
+      place: this.dir,
+      hint:
+        'What the run has published stays published. Without this folder the next start is a new run that reads everything again: ' +
+        `where the target is appended to, these rows come twice. Restore the folder, or remove what run ${this.runId} has published first.`,
+      cause,
+    });
   }
 
   async createRun(info: RunInfo): Promise<void> {
@@ -144,10 +161,11 @@ export class RunStore {
     );
   }
 
-  /** @throws SyncError FENCED where a newer start exists. */
+  /** @throws SyncError FENCED where a newer start exists, STATE_CORRUPT where the folder or this start's record is gone. */
   async assertNewest(attempt: number): Promise<void> {
     const newest = (await this.attempts()).at(-1) ?? 0;
-    if (newest !== attempt) throw await this.#fenced(attempt);
+    if (newest < attempt) throw this.#vanished();
+    if (newest > attempt) throw await this.#fenced(attempt);
   }
 
   /** The run with everything that its starts may have left, for sweeping. */

@@ -44,13 +44,26 @@ export async function listStates(stateRoot: string): Promise<readonly StateListi
   for (const name of names) {
     const text = await readIfThere(join(stateRoot, name, 'job'));
     if (text === null) continue;
-    const { jobId } = JSON.parse(text) as { readonly jobId: string };
-    const jobs = store(stateRoot, jobId);
+    const jobs = jobOf(stateRoot, text);
+    if (!jobs) {
+      out.push({ jobId: name, runId: '', state: 'damaged', epoch: 0, at: 0, rows: 0 });
+      continue;
+    }
+    const { jobId } = jobs;
     for (const runName of await jobs.runNames()) {
       for (const id of await jobs.runIds(runName)) out.push(await listing(jobId, jobs.run(runName, id)));
     }
   }
   return out;
+}
+
+/** Null: the record of the job's id is damaged, or holds none that a job may have. */
+function jobOf(stateRoot: string, record: string): JobStore | null {
+  try {
+    return store(stateRoot, (JSON.parse(record) as { readonly jobId: string }).jobId);
+  } catch {
+    return null;
+  }
 }
 
 /** A run that cannot be read must not hide the others. */

@@ -9,6 +9,7 @@ import {
   SyncError,
   toSyncError,
   type Delivery,
+  type Logger,
   type PluginContext,
   type Reader,
   type RunIdentity,
@@ -18,7 +19,7 @@ import { lockJob } from '../checkpoint/job-lock.js';
 import { JobStore } from '../checkpoint/job-store.js';
 import { recoverRun, type Restored } from '../checkpoint/recovery.js';
 import type { RunStore } from '../checkpoint/run-store.js';
-import { NO_COUNTERS } from '../checkpoint/format.js';
+import { countersBetween, NO_COUNTERS } from '../checkpoint/format.js';
 import { Coordinator } from '../coordinator/coordinator.js';
 import { parseFailpoints, type Failpoints } from '../failpoints.js';
 import { InProcessHost } from '../lane/in-process-host.js';
@@ -30,6 +31,7 @@ import { chooseRun, isBounded, mintRun } from './choose-run.js';
 import { pairDelivery } from './delivery.js';
 import { sweepDirty } from '../dirty/dirty-rows.js';
 import { fingerprintOf } from './fingerprint.js';
+import { pluginCall } from './plugin-call.js';
 import type { Progress, RunDeps, RunSummary } from './run-types.js';
 import type { JobSpec } from '../../job/job-spec.js';
 import { abandonRun, writerOfRun } from './sweep-run.js';
@@ -155,7 +157,8 @@ class JobStart {
     if (attempt > 1) {
       await store.assertNewest(attempt);
       points.hit('sweep.before');
-      await writer.committer?.sweep([await store.record()]);
+      const record = await store.record();
+      await pluginCall('SINK_IO', async () => writer.committer?.sweep([record]));
       await sweepDirty(this.#dirtyDirOf(store), store.runId, attempt);
       points.hit('sweep.after');
     }
@@ -170,7 +173,7 @@ class JobStart {
       this.#phase = 'completing';
       await store.assertNewest(attempt);
       points.hit('complete.before');
-      await writer.complete(run);
+      await pluginCall('SINK_IO', () => writer.complete(run));
       points.hit('complete.after');
       await store.assertNewest(attempt);
       await store.put('finished', run);
@@ -216,14 +219,14 @@ class JobStart {
     this.#coordinator = coordinator;
 
     // The planner comes before begin: a source that is not there must not cost the target anything.
-    const planner = await reader.planner(restored.planner);
+    const planner = await pluginCall('SOURCE_IO', () => reader.planner(restored.planner));
     for (const o of restored.replay.reopened) planner.reopen(o.split, o.position);
     if (restored.replay.committed.length > 0) planner.committed(restored.replay.committed);
     points.hit('planner.after');
     if (!(await store.has('begun'))) {
       await store.assertNewest(run.attempt);
       points.hit('begin.before');
-      await writer.begin(run);
+      await pluginCall('SINK_IO', () => writer.begin(run));
       points.hit('begin.after');
       await store.put('begun', run);
       points.hit('begun.after');
@@ -257,7 +260,7 @@ class JobStart {
       stop.addEventListener('abort', () => (this.#phase = 'stopping'), { once: true });
       return await coordinator.run([host], planner);
     } catch (e) {
-      failure = await fencedOr(store, run, toSyncError(e));
+      failure = await deeperCause(store, run, toSyncError(e), log);
       throw failure;
     } finally {
       try {
@@ -286,33 +289,45 @@ class JobStart {
 
   #summary(end: 'finished' | 'stopped' | null, error: SyncError | null): RunSummary {
     const c = this.#coordinator;
-    const counters = c?.committed ?? this.#restored?.base ?? NO_COUNTERS;
+    const before = this.#restored?.base ?? NO_COUNTERS;
+    const committed = c?.committed ?? before;
+    const uncommitted = c && error ? countersBetween(committed, c.moved) : NO_COUNTERS;
+    const dirty = committed.dirty + (error?.code === 'DIRTY_LIMIT' ? uncommitted.dirty : 0);
     const signal = String(this.#deps.stop.reason);
     return {
-      ...counters,
+      ...committed,
+      dirty,
       state: end ?? 'failed',
       exitCode: error ? exitCodeOf(error) : end === 'stopped' ? (signal === 'SIGINT' ? 130 : 143) : 0,
       seconds: Math.round(performance.now() - this.#began) / 1000,
+      thisStart: countersBetween(before, committed),
+      uncommitted,
+      begun: this.#restored !== null,
       epochs: c?.epochs ?? this.#restored?.epochs ?? 0,
       delivery: this.#delivery,
       jobId: this.#job.jobId,
       runId: this.#runId,
       resumed: this.#resumed,
-      dirtyFiles: counters.dirty > 0 || error?.code === 'DIRTY_LIMIT' ? this.#dirtyDir : null,
+      dirtyFiles: dirty > 0 || error?.code === 'DIRTY_LIMIT' ? this.#dirtyDir : null,
       error: error ? reportError(error) : null,
     };
   }
 }
 
-/** What fails after a newer start has taken over fails because of it: its staged files are swept, its sessions cut. */
-async function fencedOr(store: RunStore, run: RunIdentity, failure: SyncError): Promise<SyncError> {
+/**
+ * What fails after a newer start has taken over fails because of it: its staged files are swept, its sessions cut. And
+ * once the run's state has vanished, that is what a person must know before the job is started again.
+ */
+async function deeperCause(store: RunStore, run: RunIdentity, failure: SyncError, log: Logger): Promise<SyncError> {
   if (failure.code === 'FENCED') return failure;
   try {
     await store.assertNewest(run.attempt);
     return failure;
   } catch (e) {
-    const fenced = toSyncError(e);
-    return fenced.code === 'FENCED' ? fenced : failure;
+    const deeper = toSyncError(e);
+    if (deeper.code !== 'FENCED' && deeper.code !== 'STATE_CORRUPT') return failure;
+    log.warn({ code: failure.code, error: failure.message }, 'the failure that showed it');
+    return deeper;
   }
 }
 

@@ -19,10 +19,21 @@ export interface Progress {
   readonly splits: { readonly done: number; readonly open: number; readonly bytes: number | null };
 }
 
+/**
+ * The counters are the run's totals over all its starts, as far as they are committed. One exception: after
+ * `DIRTY_LIMIT`, `dirty` also has the rows of the epoch that was given up, as the limit counted them.
+ */
 export interface RunSummary extends Counters {
   readonly state: 'finished' | 'failed' | 'stopped';
   readonly exitCode: number;
+  /** Of this start, as `thisStart` is: a rate is one of these by the other. */
   readonly seconds: number;
+  /** What this start has committed. */
+  readonly thisStart: Counters;
+  /** What was moved and is not committed when a failure cut it off, rows that were read ahead included; else all 0. */
+  readonly uncommitted: Counters;
+  /** False: refused before it went on with any run (locked, no fitting state, an epoch in doubt); nothing is counted. */
+  readonly begun: boolean;
   readonly epochs: number;
   readonly delivery: Delivery;
   readonly jobId: string;

@@ -7,6 +7,7 @@ import {
 } from '../../plugin-api/index.js';
 import type { RunStore } from '../checkpoint/run-store.js';
 import type { JobSpec } from '../../job/job-spec.js';
+import { pluginCall } from './plugin-call.js';
 
 /**
  * The writer that a run was made with: the options it recorded, with the secrets of today's job where it still names
@@ -47,7 +48,8 @@ export async function writerOfRun(
 /** Fences the run's earlier starts, removes what they left at the target, and notes that nobody will resume it. */
 export async function abandonRun(run: RunStore, writer: Writer): Promise<number> {
   const attempt = await run.createAttempt(1);
-  const report = await writer.committer?.sweep([await run.record('skip damaged')]);
+  const record = await run.record('skip damaged');
+  const report = await pluginCall('SINK_IO', async () => writer.committer?.sweep([record]));
   await run.put('abandoned', { jobId: '', runId: run.runId, attempt });
   return report?.removed ?? 0;
 }

@@ -2,6 +2,8 @@ import { SyncError, type RejectedRow } from '../../plugin-api/index.js';
 import type { JobSettings } from '../../job/job-spec.js';
 
 const FIRST = 10;
+/** Of an example in the message; the file of dirty rows has the whole. */
+const MAX_CHARS = 300;
 /** In an unbounded job a share of few rows says nothing. */
 const UNBOUNDED_MIN_ROWS = 1000;
 
@@ -9,6 +11,8 @@ const UNBOUNDED_MIN_ROWS = 1000;
 export class DirtyLimit {
   readonly #limit: JobSettings['errorLimit'];
   #count: number;
+  /** Of this start; the first of them are examples. */
+  #seen = 0;
   readonly #first: RejectedRow[] = [];
 
   constructor(limit: JobSettings['errorLimit'], before: number) {
@@ -24,6 +28,7 @@ export class DirtyLimit {
   add(rows: readonly RejectedRow[]): void {
     for (const r of rows) if (this.#first.length < FIRST) this.#first.push(r);
     this.#count += rows.length;
+    this.#seen += rows.length;
     this.#checkCount(this.#count);
   }
 
@@ -53,13 +58,22 @@ export class DirtyLimit {
     }
   }
 
+  /** A message of several lines: what was passed, then one line for each of the first rows. */
   #passed(what: string): SyncError {
     const first = this.#first.map((r) => {
       const where = [r.place, r.column === null ? null : `column ${r.column}`].filter((x) => x !== null).join(', ');
-      return `  ${where ? `${where}: ` : ''}${r.reason}`;
+      return `  ${oneLine(where ? `${where}: ${r.reason}` : r.reason)}`;
     });
+    const more = this.#seen - this.#first.length;
+    if (more > 0) first.push(`  and ${String(more)} more`);
     return new SyncError('DIRTY_LIMIT', [what, ...first].join('\n'), {
       hint: 'Mend the source or raise errorLimit; the rows of the aborted epoch are in the file marked not-committed.',
     });
   }
+}
+
+/** A reason may quote the row, line ends and all, and be as long as one. */
+function oneLine(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  return line.length <= MAX_CHARS ? line : `${line.slice(0, MAX_CHARS)}…`;
 }

@@ -52,3 +52,11 @@ for (const protocol of ['staged', 'marker'] as const) {
     });
   }
 }
+
+test('an error of the operating system that a plugin lets through is its source’s or target’s, never a defect', async () => {
+  using ws = new Workspace();
+  const s = new Scripted(ws, { splits: chain(1) });
+  ws.write('target', 'a file where the folder should be');
+  const r = await s.run();
+  assert.deepEqual([r.error?.code, r.exitCode], ['SINK_IO', 1], JSON.stringify(r.error));
+});

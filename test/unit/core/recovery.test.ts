@@ -209,7 +209,10 @@ test('lost beside committed in one lane is nobody’s guess, and lanes in doubt 
   for (let i = 0; i < 2; i++) {
     await assert.rejects(r.again(), (e: { readonly code?: string; readonly message: string }) => {
       assert.equal(e.code, 'COMMIT_UNKNOWN');
-      for (const word of ['epoch 1', 'lane 0', 'lost "lost:b"', 'lane 2', 'unknown "unknown:e"']) {
+      for (const word of [
+        'lane 0: 1 of 2 pieces of epoch 1 are published; 1 are lost: "lost:b"',
+        'lane 2: 0 of 2 pieces of epoch 1 are published; 1 cannot be found, neither prepared nor published: "unknown:e"; 1 are lost: "lost:d"',
+      ]) {
         assert.ok(e.message.includes(word), `${word} is not in ${e.message}`);
       }
       assert.ok(!e.message.includes('lane 1'), e.message);

@@ -6,11 +6,13 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
+  renameSync,
   rmSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { Committable, RunIdentity } from 'syncx/plugin-api';
 import {
@@ -21,6 +23,7 @@ import {
   sinkError,
   stagedCommitter,
   stagedFileOf,
+  type OpenStaged,
   type StagedTarget,
 } from 'syncx/plugin-kit';
 
@@ -224,4 +227,118 @@ test('a full disk and a folder that may not be written are told apart and name t
   chmodSync(join(dir, 'file'), 0o400);
   const lane = new StagedLane(targetIn(join(dir, 'file')), RUN, 0);
   await assert.rejects(lane.open(), (e: Error) => e.message.includes(join(dir, 'file')));
+});
+
+test('a target folder that is removed or replaced in mid-run is told at the next step and never made again', async (t) => {
+  const steps: Readonly<Record<string, (lane: StagedLane, file: OpenStaged) => Promise<unknown>>> = {
+    open: (lane) => lane.open(),
+    prepare: async (lane, file) => {
+      await lane.close(file, 4, 1);
+      await lane.prepare(1);
+    },
+    commit: async (lane) => lane.commit(0),
+  };
+  for (const [step, call] of Object.entries(steps)) {
+    for (const put of ['nothing', 'another'] as const) {
+      const dir = join(folder(t), 'out');
+      mkdirSync(dir);
+      const lane = new StagedLane(targetIn(dir), RUN, 0);
+      const first = await lane.open();
+      await first.sink.write(Buffer.from('zero'));
+      await lane.close(first, 4, 1);
+      await lane.prepare(0);
+      const file = await lane.open();
+      await file.sink.write(Buffer.from('rows'));
+      // Renamed, not removed: a file system may give a removed folder's number to the next one.
+      renameSync(dir, `${dir}-gone`);
+      if (put === 'another') mkdirSync(dir);
+      await assert.rejects(
+        call(lane, file),
+        { code: 'SINK_IO', place: dir, retry: 'never', message: put === 'nothing' ? /has vanished/ : /is not the one/ },
+        `${step}, ${put}`,
+      );
+      await lane.dispose();
+      assert.deepEqual(existsSync(dir) ? readdirSync(dir) : null, put === 'another' ? [] : null, `${step}, ${put}`);
+    }
+  }
+});
+
+test('a target folder that is gone before the first file is not made by the lane', async (t) => {
+  const dir = join(folder(t), 'out');
+  await assert.rejects(new StagedLane(targetIn(dir), RUN, 0).open(), { code: 'SINK_IO', place: dir });
+  await assert.rejects(localStorage.create(join(dir, STAGING, 'x')), { code: 'SINK_IO' });
+  assert.equal(existsSync(dir), false);
+});
+
+test('published files may be taken away in mid-run', async (t) => {
+  const dir = folder(t);
+  const lane = new StagedLane(targetIn(dir), RUN, 0);
+  await put(lane, 'rows');
+  await lane.prepare(1);
+  await lane.commit(1);
+  rmSync(join(dir, NAME1));
+  await put(lane, 'more');
+  await lane.prepare(2);
+  await lane.commit(2);
+  assert.deepEqual(readdirSync(dir).sort(), [STAGING, NAME1.replace('-000001-', '-000002-')]);
+});
+
+test('a staged file that somebody removes or cuts is found at prepare, where the epoch can still be undone', async (t) => {
+  const harm: readonly (readonly [(path: string) => void, RegExp])[] = [
+    [(p) => rmSync(p), /2-0-0\.part has vanished/],
+    [(p) => rmSync(dirname(p), { recursive: true }), /2-0-0\.part has vanished/],
+    [(p) => truncateSync(p, 1), /2-0-0\.part has 1 bytes instead of 4/],
+  ];
+  for (const [spoil, message] of harm) {
+    for (const when of ['open', 'closed']) {
+      const dir = folder(t);
+      const lane = new StagedLane(targetIn(dir), RUN, 0);
+      const file = await lane.open();
+      await file.sink.write(Buffer.from('rows'));
+      if (when === 'open') spoil(file.path);
+      await lane.close(file, 4, 1);
+      if (when === 'closed') spoil(file.path);
+      await assert.rejects(lane.prepare(1), { code: 'SINK_IO', place: file.path, message });
+      await lane.abort(1);
+      assert.deepEqual(readdirSync(dir), []);
+    }
+  }
+});
+
+test('recovery does not judge without the target folder', async (t) => {
+  const dir = join(folder(t), 'out');
+  mkdirSync(dir);
+  const c = await prepared(dir);
+  renameSync(dir, `${dir}-unmounted`);
+  await assert.rejects(recover(dir, c), { code: 'SINK_IO', place: dir });
+  renameSync(`${dir}-unmounted`, dir);
+  assert.deepEqual(await recover(dir, c), ['committed']);
+});
+
+test('whatever the file system refuses is the target’s, names the path and says what to do', async (t) => {
+  const dir = folder(t);
+  const gone = join(dir, 'gone', 'staging', 'x');
+  const file = join(dir, 'file');
+  writeFileSync(file, '');
+  const calls: readonly (readonly [string, () => Promise<unknown>, string, string])[] = [
+    ['syncFolder', () => localStorage.syncFolder(gone), 'SINK_IO', gone],
+    ['create', () => localStorage.create(gone), 'SINK_IO', gone],
+    ['makeFolder in place of a file', () => localStorage.makeFolder(file), 'SINK_CONFLICT', file],
+    ['makeFolder below a file', () => localStorage.makeFolder(join(file, 'a', 'b')), 'SINK_CONFLICT', file],
+    ['create below a file', () => localStorage.create(join(file, 'x')), 'SINK_CONFLICT', file],
+    ['remove below a file', () => localStorage.remove(join(file, 'x')), 'SINK_CONFLICT', file],
+    ['publish below a file', () => localStorage.publish(file, join(file, 'x'), 0), 'SINK_CONFLICT', file],
+    ['syncFolder of a file', () => localStorage.syncFolder(file), 'SINK_CONFLICT', file],
+    ['identity of a file', () => localStorage.identity(file), 'SINK_CONFLICT', file],
+    ['remove of a folder', () => localStorage.remove(dir), 'SINK_IO', dir],
+  ];
+  for (const [what, call, code, place] of calls) {
+    await assert.rejects(call(), (e: { code?: string; place?: string; hint?: string; message: string }) => {
+      assert.deepEqual([what, e.code, e.place], [what, code, place]);
+      assert.ok(e.message.includes(place), e.message);
+      if (what !== 'remove of a folder') assert.ok((e.hint ?? '') !== '', `${what} has no hint`);
+      if (code === 'SINK_CONFLICT') assert.equal(e.message, `${place} is a file, not a folder`);
+      return true;
+    });
+  }
 });
