@@ -85,14 +85,16 @@ export class FileLaneReader implements LaneReader {
     if (reading !== null) {
       const { decoder } = reading;
       const builder = new BatchBuilder(decoder.schema, target);
-      let consumed = 0;
+      // A plain file's bytes are counted by position: what is read ahead, or again after a resume, is not counted twice.
+      const counted = (): number => (reading.plain ? decoder.point.offset : reading.consumed);
+      let before = reading.plain ? (pointOf(from)?.offset ?? 0) : counted();
       for (let ended = false; !ended && !signal.aborted;) {
         const state = decoder.decode(builder);
         ended = state === 'end';
         if (!builder.empty && (state !== 'hungry' || live)) {
           position = { ...decoder.point };
-          const bytes = reading.consumed - consumed;
-          consumed = reading.consumed;
+          const bytes = counted() - before;
+          before = counted();
           await this.#released(split.id, signal);
           if (stopped(signal)) return;
           yield builder.finish(split.id, position, bytes);

@@ -9,9 +9,9 @@ import {
   type Reader,
 } from 'syncx/plugin-api';
 import {
+  canonicalCell,
   columnSpecs,
   delimitedFormat,
-  isCellOf,
   isDatePattern,
   jsonLinesFormat,
   type FileFormat,
@@ -50,7 +50,7 @@ function checkColumns(o: Options): readonly Finding[] {
       say(at, 'the column has neither name nor index', 'Give it a name.');
     if (type === null)
       say(`${at}.type`, `\`${String(c.type)}\` is no type`, 'Use string, bigint, decimal(p,s), date …');
-    if (type !== null && c.value !== undefined && c.value !== null && !isCellOf(type, String(c.value))) {
+    if (type !== null && c.value !== undefined && c.value !== null && canonicalCell(type, String(c.value)) === null) {
       say(`${at}.value`, `\`${String(c.value)}\` is not a valid ${String(c.type)}`, 'Write it in its plain form.');
     }
     if (c.format === undefined) return;
@@ -60,7 +60,19 @@ function checkColumns(o: Options): readonly Finding[] {
       say(`${at}.format`, `\`${c.format}\` is no date pattern`, 'Use yyyy MM dd HH mm ss S and plain characters.');
     }
   });
+  if (o.fileType === 'json') findings.push(...mixedColumns(o));
   return findings;
+}
+
+/** JSON lines are objects or arrays: where one column has only a name and another only an index, neither can be a row. */
+function mixedColumns(o: Options): readonly Finding[] {
+  const specs = (columnSpecs(o.column) ?? []).map((c, i) => ({ ...c, i })).filter((c) => c.value === null);
+  const named = specs.find((c) => c.index === null && c.name !== null);
+  const indexed = specs.find((c) => c.name === null && c.index !== null);
+  if (named === undefined || indexed === undefined) return [];
+  const message = `the column has only an index, and column[${String(named.i)}] only a name: no JSON line can have both`;
+  const hint = 'Give all columns a name (lines are objects), or all an index (lines are arrays).';
+  return [{ path: `column[${String(indexed.i)}]`, message, hint }];
 }
 
 function check(o: Options): readonly Finding[] {

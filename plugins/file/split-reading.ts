@@ -99,6 +99,11 @@ export class SplitReading {
     }
   }
 
+  /** Positions are places in the file itself. */
+  get plain(): boolean {
+    return this.#source.seek !== undefined;
+  }
+
   get consumed(): number {
     return this.#source.consumed;
   }

@@ -5,6 +5,8 @@ import { SyncError, isSyncError } from 'syncx/plugin-api';
 import { CHUNK_BYTES, sourceError, type ByteSource, type OpenFile } from './byte-source.js';
 import type { FileSpec } from './file-spec.js';
 
+const MAGIC = Buffer.from([0x1f, 0x8b]);
+
 /** Decompresses while it reads. zlib goes on over concatenated members; what is cut or no gzip is loud. */
 export class GzipSource implements ByteSource {
   readonly seek = null;
@@ -16,6 +18,8 @@ export class GzipSource implements ByteSource {
   /** With a check at the end: the chunk that is held back until it is known whether it is the last. */
   #held: Buffer | null = null;
   readonly #closeFile: () => Promise<void>;
+  /** What the input begins with: zlib's own message is the same for no gzip at all and for junk behind a member. */
+  #magic: Buffer = Buffer.alloc(0);
 
   constructor(
     place: string,
@@ -28,6 +32,9 @@ export class GzipSource implements ByteSource {
     this.#closeFile = closeFile;
     this.#input = input;
     this.#gunzip = createGunzip({ chunkSize: CHUNK_BYTES >> 2 });
+    input.on('data', (chunk: Buffer) => {
+      if (this.#magic.length < 2) this.#magic = Buffer.concat([this.#magic, chunk.subarray(0, 2)]).subarray(0, 2);
+    });
     input.on('error', (e) => this.#gunzip.destroy(sourceError(e, place)));
     this.#gunzip.on('error', () => input.destroy());
     this.#chunks = input.pipe(this.#gunzip)[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
@@ -53,12 +60,26 @@ export class GzipSource implements ByteSource {
       return r.done === true ? null : r.value;
     } catch (e) {
       if (isSyncError(e)) throw e;
-      throw new SyncError('SOURCE_FORMAT', `${this.#place} is no whole gzip file: ${String((e as Error).message)}`, {
-        place: `${this.#place}, behind compressed byte ${String(this.#gunzip.bytesWritten)}`,
-        cause: e,
-        hint: 'The file may have been copied in part. Get it again, or set compress to none if it is not compressed.',
-      });
+      throw this.#formatError(e);
     }
+  }
+
+  #formatError(e: unknown): SyncError {
+    if (!this.#magic.equals(MAGIC.subarray(0, this.#magic.length))) {
+      const begins = [...this.#magic].map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
+      const message = `${this.#place} is not a gzip file: it begins with the bytes ${begins}, not 1f 8b`;
+      const hint =
+        'Check compress: set it to none if the file is not compressed. With auto, names that end in .gz are taken for gzip.';
+      return new SyncError('SOURCE_FORMAT', message, { place: this.#place, cause: e, hint });
+    }
+    const cut = (e as { readonly code?: unknown }).code === 'Z_BUF_ERROR';
+    const what = cut ? 'is a gzip file that was cut: it ends in the middle' : 'is a damaged gzip file';
+    const about = `about compressed byte ${String(this.#gunzip.bytesWritten)}`;
+    return new SyncError('SOURCE_FORMAT', `${this.#place} ${what}, at ${about} (${(e as Error).message})`, {
+      place: `${this.#place}, at ${about}`,
+      cause: e,
+      hint: 'The file may have been copied in part, or as text. Get it again, or check what compress says.',
+    });
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 import { parseType, type Finding, type LogicalType, type ColumnInit } from 'syncx/plugin-api';
-import { isCellOf } from 'syncx/plugin-kit';
+import { canonicalCell } from 'syncx/plugin-kit';
 import { UNUSED_COLUMN_KEYS, type ReaderOptions } from './options.js';
 
 export interface MadeColumn {
@@ -9,7 +9,8 @@ export interface MadeColumn {
   readonly counter: boolean;
   /** Most characters of a text, from `char` or `varchar(n)`; null: no limit. */
   readonly length: number | null;
-  readonly constant: string | null;
+  /** In its canonical form; undefined: what is given is not of the type. */
+  readonly constant: string | null | undefined;
 }
 
 const INT64: LogicalType = { is: 'int64' };
@@ -25,7 +26,8 @@ function madeColumn(c: ReaderOptions['column'][number], i: number): MadeColumn |
   if (!type || type.is === 'geometry') return null;
   const sized = /^\s*(char|varchar)\s*(?:\(\s*(\d+)\s*\))?\s*$/i.exec(c.type);
   const length = sized?.[2] !== undefined ? Number(sized[2]) : sized?.[1]?.toLowerCase() === 'char' ? 1 : null;
-  return { name: nameOf(c, i), type, counter, length, constant: c.value };
+  const constant = c.value === null ? null : (canonicalCell(type, c.value) ?? undefined);
+  return { name: nameOf(c, i), type, counter, length, constant };
 }
 
 export function madeColumns(o: ReaderOptions): readonly MadeColumn[] {
@@ -60,10 +62,10 @@ export function checkColumns(o: ReaderOptions): readonly Finding[] {
         message: `${JSON.stringify(c.type)} is not a type that can be made up`,
         hint,
       });
-    } else if (made.constant !== null && !isCellOf(made.type, made.constant)) {
+    } else if (made.constant === undefined) {
       findings.push({
         path: `${path}.value`,
-        message: `${JSON.stringify(made.constant)} is not a value of type ${c.type}`,
+        message: `${JSON.stringify(c.value)} is not a value of type ${c.type}`,
       });
     }
   });

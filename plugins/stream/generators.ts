@@ -163,7 +163,7 @@ const TRUE = Buffer.from('true');
 const FALSE = Buffer.from('false');
 
 export function generatorOf(c: MadeColumn, column: number, facts: SplitFacts): Generator {
-  if (c.constant !== null) return constant(c.constant);
+  if (typeof c.constant === 'string') return constant(c.constant);
   if (c.counter) {
     const { idStep, idOffset } = facts;
     return { bytes: 16, write: (d, at, row) => writeUint(d, at, (row - 1) * idStep + 1 + idOffset) };

@@ -23,6 +23,8 @@ export function summaryJson(s: RunSummary): JsonObject {
     runId: s.runId,
     resumed: s.resumed,
     dirtyFiles: s.dirtyFiles,
+    thisStart: { ...s.thisStart },
+    uncommitted: { ...s.uncommitted },
   };
 }
 
@@ -36,7 +38,7 @@ function errorJson(e: ErrorReport): JsonObject {
   return { ...e };
 }
 
-/** A small aligned table. Counts of rows are those that are committed. */
+/** A small aligned table. Counts are those of the run that are committed; time and rate are this start's. */
 export function summaryText(s: RunSummary): string {
   const perSecond = (n: number): number => (s.seconds > 0 ? n / s.seconds : 0);
   const rows: readonly (readonly [string, string])[] = [
@@ -46,7 +48,7 @@ export function summaryText(s: RunSummary): string {
     ['dirty', s.dirtyFiles === null ? formatCount(s.dirty) : `${formatCount(s.dirty)}, kept in ${s.dirtyFiles}`],
     ['filtered', formatCount(s.filtered)],
     ['time', `${s.seconds.toFixed(3)} s`],
-    ['rate', `${formatCount(perSecond(s.read))} rows/s, ${formatBytes(perSecond(s.bytesRead))}/s`],
+    ['rate', `${formatCount(perSecond(s.thisStart.read))} rows/s, ${formatBytes(perSecond(s.thisStart.bytesRead))}/s`],
     ['epochs', formatCount(s.epochs)],
     ['delivery', s.delivery],
   ];

@@ -1,6 +1,7 @@
 export * from './choose-columns.js';
 export * from './formats/byte-buffer.js';
 export * from './formats/cell-check.js';
+export { canonicalCell } from './formats/cell-form.js';
 export * from './formats/column-spec.js';
 export * from './formats/csv-dialect.js';
 export * from './formats/csv-encoder.js';

@@ -232,7 +232,17 @@ test('gzip: members behind one another are one file; a cut file and foreign byte
   writeFileSync(file, whole.subarray(0, whole.length - 9));
   await assert.rejects(readAll({ path: file }), (e: Error & { code?: string; place?: string }) => {
     assert.equal(e.code, 'SOURCE_FORMAT');
-    assert.match(e.place ?? '', new RegExp(`a\\.csv\\.gz, behind compressed byte \\d+$`));
+    assert.match(e.place ?? '', /a\.csv\.gz, at about compressed byte \d+$/);
+    assert.match(e.message, /a\.csv\.gz is a gzip file that was cut: it ends in the middle, at about compressed byte/);
+    return true;
+  });
+  const damaged = Buffer.from(whole);
+  damaged.fill(0xff, whole.length >> 1, (whole.length >> 1) + 64);
+  writeFileSync(file, damaged);
+  await assert.rejects(readAll({ path: file }), (e: Error & { code?: string }) => {
+    assert.equal(e.code, 'SOURCE_FORMAT');
+    const at = Number(/a\.csv\.gz is a damaged gzip file, at about compressed byte (\d+)/.exec(e.message)?.[1]);
+    assert.ok(at > whole.length / 8 && at < whole.length, e.message);
     return true;
   });
   writeFileSync(file, Buffer.concat([two, Buffer.from('garbage')]));
@@ -243,7 +253,19 @@ test('gzip: members behind one another are one file; a cut file and foreign byte
     place: `${file}, behind compressed byte ${String(two.length)}`,
   });
   writeFileSync(file, 'no gzip');
-  await assert.rejects(readAll({ path: file }), { code: 'SOURCE_FORMAT' });
+  await assert.rejects(readAll({ path: file }), {
+    code: 'SOURCE_FORMAT',
+    message: `${file} is not a gzip file: it begins with the bytes 6e 6f, not 1f 8b`,
+    place: file,
+    hint: 'Check compress: set it to none if the file is not compressed. With auto, names that end in .gz are taken for gzip.',
+  });
+  writeFileSync(file, 'x');
+  await assert.rejects(readAll({ path: file }), {
+    message: `${file} is not a gzip file: it begins with the bytes 78, not 1f 8b`,
+  });
+  writeFileSync(file, Buffer.from([0x1f]));
+  await assert.rejects(readAll({ path: file }), { message: new RegExp('is a gzip file that was cut') });
+  writeFileSync(file, 'no gzip');
   assert.deepEqual(await readRows({ path: file, compress: 'none' }), [['no gzip']]);
 });
 
@@ -352,6 +374,11 @@ test('options that do not fit together are found, each with its path', () => {
     }),
     ['column[0]', 'column[1]', 'column[2].type', 'column[3].value', 'column[4]', 'column[4].format'],
   );
+  const mixed = ['a', { index: 4 }, { name: 'k', value: 'v' }];
+  assert.deepEqual(paths({ column: mixed, fileType: 'json' }), ['column[1]']);
+  assert.deepEqual(paths({ column: mixed }), []);
+  assert.deepEqual(paths({ column: [{ name: 'a', index: 0 }, { index: 4 }], fileType: 'json' }), []);
+  assert.deepEqual(paths({ column: ['a', { name: 'b', index: 4 }], fileType: 'json' }), []);
   assert.deepEqual(reader.columns?.(readerOptions({ column: ['a', { index: 4 }] })), ['a', 'f4']);
   assert.equal(reader.columns?.(readerOptions({})), null);
 });

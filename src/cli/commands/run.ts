@@ -106,6 +106,12 @@ export async function loadWriter(registry: Registry, name: string): Promise<AnyW
 }
 
 function report(job: JobSpec, summary: RunSummary, output: OutputForm): void {
+  if (!summary.begun && summary.error) {
+    const { error, exitCode, jobId, runId } = summary;
+    if (output === 'json') printResult(JSON.stringify(notBegunJson(error, exitCode, { jobId, runId })));
+    printNote(renderError({ place: undefined, hint: undefined, ...error }));
+    return;
+  }
   if (output === 'json') printResult(JSON.stringify(summaryJson(summary)));
   else if (writesToStdout(job)) printNote(summaryText(summary));
   else printResult(summaryText(summary));

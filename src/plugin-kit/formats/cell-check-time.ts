@@ -5,13 +5,20 @@ const DOT = 46;
 const SPACE = 32;
 
 /** Value of the two digits at `i`, or -1. */
-function two(d: Uint8Array, i: number): number {
+export function two(d: Uint8Array, i: number): number {
   const a = (d[i] ?? 0) - ZERO;
   const b = (d[i + 1] ?? 0) - ZERO;
   return a < 0 || a > 9 || b < 0 || b > 9 ? -1 : a * 10 + b;
 }
 
 const DAYS = [0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+
+/** Days of a month from 1 to 12. */
+export function daysOf(year: number, month: number): number {
+  return month === 2 && !isLeap(year) ? 28 : (DAYS[month] ?? 0);
+}
 
 /** `YYYY-MM-DD`, a day that exists; MySQL's zero dates (00 for month or day) are days too. */
 export function isDate(d: Uint8Array, start: number, end: number): boolean {
@@ -21,8 +28,7 @@ export function isDate(d: Uint8Array, start: number, end: number): boolean {
   const month = two(d, start + 5);
   const day = two(d, start + 8);
   if (century < 0 || short < 0 || month < 0 || month > 12 || day < 0 || day > (DAYS[month] || 31)) return false;
-  if (month !== 2 || day !== 29) return true;
-  return short === 0 ? century % 4 === 0 : short % 4 === 0;
+  return month !== 2 || day !== 29 || isLeap(century * 100 + short);
 }
 
 function clockEnd(d: Uint8Array, i: number, end: number): number {

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { LogicalType } from '../../plugin-api/index.js';
 import { isDate, isDateTime, isTime } from './cell-check-time.js';
+import { floatText, shortFloat } from './float-form.js';
 import { isJson } from './json-scan.js';
 
 /**
@@ -33,7 +34,7 @@ function integerCheck(min: string, max: string): CellCheck {
     }
     const n = end - i;
     if (n === 0 || skipDigits(d, i, end) !== end) return false;
-    if (d[i] === ZERO && (n > 1 || negative)) return false; // 007 and -0 are other texts than the number's own
+    if (d[i] === ZERO && (n > 1 || negative)) return false;
     const limit = negative ? low : high;
     if (n !== limit.length) return n < limit.length;
     for (let j = 0; j < n; j++) {
@@ -45,12 +46,18 @@ function integerCheck(min: string, max: string): CellCheck {
   };
 }
 
+function isZero(d: Uint8Array, i: number, end: number): boolean {
+  while (i < end && (d[i] === ZERO || d[i] === DOT)) i++;
+  return i === end;
+}
+
 function decimalCheck(precision: number, scale: number): CellCheck {
   return (d, start, end) => {
     let i = d[start] === MINUS ? start + 1 : start;
     const first = i;
     i = skipDigits(d, i, end);
     const whole = i - first;
+    if (first > start && d[first] === ZERO && isZero(d, first, end)) return false; // minus zero loses its sign
     if (whole === 0 || (whole > 1 && d[first] === ZERO)) return false;
     if (whole > precision - scale && !(whole === 1 && d[first] === ZERO)) return false;
     if (i === end) return true;
@@ -60,18 +67,9 @@ function decimalCheck(precision: number, scale: number): CellCheck {
   };
 }
 
-const FLOAT = /^-?(?:(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|Infinity)$|^NaN$/;
-
-function isFloat(d: Buffer, start: number, end: number): boolean {
-  // Plain digits with a point are by far the most frequent; the rest may take the slow road.
-  let i = d[start] === MINUS ? start + 1 : start;
-  const first = i;
-  i = skipDigits(d, i, end);
-  if (i > first && (i - first === 1 || d[first] !== ZERO)) {
-    if (i === end) return true;
-    if (d[i] === DOT && i + 1 < end && skipDigits(d, i + 1, end) === end) return true;
-  }
-  return FLOAT.test(d.toString('latin1', start, end));
+function floatCheck(single: boolean): CellCheck {
+  const scan = shortFloat(single);
+  return (d, start, end) => scan(d, start, end) || floatText(d, start, end, single) === true;
 }
 
 function isBoolean(d: Buffer, start: number, end: number): boolean {
@@ -110,7 +108,7 @@ export function cellCheck(t: LogicalType): CellCheck | null {
       return decimalCheck(t.precision, t.scale);
     case 'float32':
     case 'float64':
-      return isFloat;
+      return floatCheck(t.is === 'float32');
     case 'boolean':
       return isBoolean;
     case 'year':

@@ -1,4 +1,5 @@
 import { parseType, type LogicalType } from '../../plugin-api/index.js';
+import { canonicalCell } from './cell-form.js';
 
 /** A column as a job asks for it, of any row format. */
 export interface ColumnSpec {
@@ -6,7 +7,7 @@ export interface ColumnSpec {
   /** Position of the field in the record, from 0. */
   readonly index: number | null;
   readonly type: LogicalType;
-  /** A constant: the cell of every row. */
+  /** A constant: the canonical cell of every row. */
   readonly value: string | null;
   /** Pattern of dates and times in the source (`dd.MM.yyyy HH:mm`). */
   readonly format: string | null;
@@ -23,16 +24,18 @@ export type ColumnOption =
       readonly format?: string | undefined;
     };
 
-/** Null for `["*"]` and for no entries: all columns. The types must be known (the plugin's `check` sees to that). */
+/** Null for `["*"]` and for no entries: all columns. The types must be known, and the constants of them (the plugin's `check` sees to that). */
 export function columnSpecs(entries: readonly ColumnOption[]): readonly ColumnSpec[] | null {
   if (entries.length === 0 || (entries.length === 1 && entries[0] === '*')) return null;
   return entries.map((e): ColumnSpec => {
     if (typeof e === 'string') return { name: e, index: null, type: { is: 'string' }, value: null, format: null };
+    const type = parseType(e.type ?? 'string') ?? { is: 'string' };
+    const value = e.value ?? null;
     return {
       name: e.name ?? null,
       index: e.index ?? null,
-      type: parseType(e.type ?? 'string') ?? { is: 'string' },
-      value: e.value ?? null,
+      type,
+      value: value === null ? null : (canonicalCell(type, value) ?? value),
       format: e.format ?? null,
     };
   });

@@ -311,8 +311,14 @@ export class CsvDecoder implements RecordDecoder {
       if (bad === 0 && f === width && simple) {
         rows++;
       } else {
+        sink.length = o;
+        sink.cells = cells;
         const fault = this.#judge(sink, builder, recordStart, i, f, bad, rowCells, rowOut);
         if (fault !== null) this.#reject(builder, recordStart, i, line, fault);
+        if (sink.length > o && fault === null) sink.reserve(end - i, 0); // a cell has outgrown its source
+        if (data !== sink.data) out = wordsOf(sink.data);
+        data = sink.data;
+        o = sink.length;
         if (fault !== null || !direct) {
           o = rowOut;
           cells = rowCells;
@@ -357,7 +363,7 @@ export class CsvDecoder implements RecordDecoder {
       return { column: null, reason: 'the record is not valid UTF-8' };
     }
     if (!plan.direct) return this.#assembly.append(sink.data, sink.ends, builder);
-    return plan.checked ? this.#assembly.check(sink.data, sink.ends, firstCell, firstByte) : null;
+    return plan.checked ? this.#assembly.settle(sink, firstCell, firstByte) : null;
   }
 
   #reject(builder: BatchBuilder, from: number, to: number, line: number, fault: RowFault): void {

@@ -6,20 +6,17 @@ import {
   type ColumnInit,
   type RowSchema,
 } from '../../plugin-api/index.js';
-import { cellCheck, type CellCheck } from './cell-check.js';
+import { cellForm, mended, type CellForm } from './cell-form.js';
 import type { ColumnSpec } from './column-spec.js';
 import { datePattern } from './date-pattern.js';
 import type { FileHead } from './record-decoder.js';
-
-/** Turns a cell's source text into its canonical bytes; null: it is not of the column's type. */
-export type CellConvert = (data: Buffer, start: number, end: number) => Uint8Array | null;
 
 export interface OutputCell {
   /** Which of the kept fields it is; -1: a constant. */
   readonly kept: number;
   readonly constant: Uint8Array;
-  readonly check: CellCheck | null;
-  readonly convert: CellConvert | null;
+  /** Null: every text is a cell as it stands. */
+  readonly form: CellForm | null;
   readonly name: string;
   /** The type as messages show it. */
   readonly type: string;
@@ -36,22 +33,22 @@ export interface FieldPlan {
   readonly keep: Uint8Array;
   readonly keptCount: number;
   readonly cells: readonly OutputCell[];
-  /** True: cells are the kept fields as they stand, in their order. Otherwise rows are put together cell by cell. */
+  /** True: cells are the kept fields in their order, mostly as they stand. Otherwise rows are put together cell by cell. */
   readonly direct: boolean;
-  /** True: some cells are checked against their type. */
+  /** True: some cells are checked against their type and brought to its form. */
   readonly checked: boolean;
 }
 
-/** How a column's text becomes its cell, where it does not stand as it is; null: it does. */
-export function convertOf(c: ColumnSpec): CellConvert | null {
+/** How a column's text becomes its cell, where it never stands as it is; null: it mostly does. */
+export function convertOf(c: ColumnSpec): CellForm | null {
   if (cellKind(c.type) === 'bytes') {
-    return (d, start, end) => {
+    return mended((d, start, end) => {
       const text = d.toString('latin1', start, end);
       const bytes = Buffer.from(text, 'base64');
       return bytes.toString('base64') === text ? bytes : null;
-    };
+    });
   }
-  return c.format === null ? null : datePattern(c.format, c.type);
+  return c.format === null ? null : mended(datePattern(c.format, c.type));
 }
 
 /** Index of each wanted column among the fields; -1: a constant. */
@@ -117,17 +114,14 @@ export function fieldPlan(
   const keep = new Uint8Array(Math.max(width, 1));
   for (const i of fields) keep[i] = 1;
   const order = [...keep.keys()].filter((i) => keep[i] === 1);
-  const cells = specs.map((c, i): OutputCell => {
-    const convert = c.value === null ? convertOf(c) : null;
-    return {
-      kept: order.indexOf(at[i] ?? -1),
-      constant: Buffer.from(c.value ?? ''),
-      check: c.value === null && convert === null ? cellCheck(c.type) : null,
-      convert,
-      name: c.name ?? `f${String(at[i])}`,
-      type: formatType(c.type),
-    };
-  });
+  const converts = specs.map((c) => (c.value === null ? convertOf(c) : null));
+  const cells = specs.map((c, i): OutputCell => ({
+    kept: order.indexOf(at[i] ?? -1),
+    constant: Buffer.from(c.value ?? ''),
+    form: c.value === null ? (converts[i] ?? cellForm(c.type)) : null,
+    name: c.name ?? `f${String(at[i])}`,
+    type: formatType(c.type),
+  }));
   return {
     schema: internSchema(specs.map((c, i): ColumnInit => ({ name: cells[i]?.name ?? '', type: c.type }))),
     width,
@@ -135,7 +129,7 @@ export function fieldPlan(
     keep,
     keptCount: order.length,
     cells,
-    direct: cells.length === order.length && cells.every((c, i) => c.kept === i && c.convert === null),
-    checked: cells.some((c) => c.check !== null),
+    direct: cells.length === order.length && cells.every((c, i) => c.kept === i && converts[i] === null),
+    checked: cells.some((c) => c.form !== null),
   };
 }

@@ -9,12 +9,15 @@ import {
   type ColumnInit,
   type RowSchema,
 } from '../../plugin-api/index.js';
-import { cellCheck, showBytes, type CellCheck } from './cell-check.js';
+import { showBytes } from './cell-check.js';
+import { notOfType } from './cell-fault.js';
+import { AS_IS, cellForm, type CellForm } from './cell-form.js';
 import type { ColumnSpec } from './column-spec.js';
 import { LF, bomLength } from './csv-dialect.js';
 import { MAX_RECORD_BYTES } from './csv-decoder.js';
-import { convertOf, type CellConvert } from './field-plan.js';
-import { keyTree, type KeyNode } from './json-keys.js';
+import { convertOf } from './field-plan.js';
+import { wantedKeys, type KeyNode, type WantedKeys } from './json-keys.js';
+import { arrayMisfit, objectMisfit, type LineMisfit } from './json-misfit.js';
 import { failedAt, skipSpace, skipString, skipValue } from './json-scan.js';
 import { PendingBytes } from './pending-bytes.js';
 import type { DecodeState, DecoderOptions, FileFormat, RecordDecoder, RecordPoint } from './record-decoder.js';
@@ -24,8 +27,7 @@ interface JsonColumn {
   readonly type: string;
   readonly raw: boolean;
   readonly constant: Buffer | null;
-  readonly check: CellCheck | null;
-  readonly convert: CellConvert | null;
+  readonly form: CellForm | null;
 }
 
 const QUOTE = 34;
@@ -40,18 +42,25 @@ interface LineFault {
 }
 
 /**
- * JSON lines: each line that is not blank is an object, or an array whose elements are columns by index. Values are cut
- * out of the line by a byte scanner, so numbers keep every digit of the source. Without columns the line itself is the
- * one cell `json`.
+ * JSON lines: each line that is not blank is an object, whose keys are columns by name, or an array, whose elements are
+ * columns by index. A line of the kind that some column cannot be picked from is dirty, like an array that is too short.
+ * Values are cut out of the line by a byte scanner, so numbers keep every digit of the source. Without columns the line
+ * itself is the one cell `json`.
  *
- * A key that is missing, or null, gives NULL. A wanted key that stands twice in one object makes the line dirty.
+ * A name with a dot (`a.b`) is the key of that name, where the line has it, else a path into nested objects. A key that is
+ * missing, or null, gives NULL. A wanted key that stands twice in one object makes the line dirty.
  */
 class JsonDecoder implements RecordDecoder {
   readonly schema: RowSchema;
   readonly #columns: readonly JsonColumn[];
   readonly #whole: boolean;
-  readonly #tree: KeyNode;
+  readonly #keys: WantedKeys;
   readonly #indexes: readonly number[];
+  /** Elements that an array must have. */
+  readonly #width: number;
+  /** Why no object, or no array, can give the wanted columns; null: it can. */
+  readonly #noObject: LineMisfit | null;
+  readonly #noArray: LineMisfit | null;
   readonly #place: string;
   readonly #pending = new PendingBytes();
   readonly #starts: Int32Array;
@@ -65,23 +74,22 @@ class JsonDecoder implements RecordDecoder {
     const wanted = specs ?? [WHOLE];
     this.#whole = specs === null;
     const nameOf = (c: ColumnSpec, i: number): string => c.name ?? `f${String(c.index ?? i)}`;
-    this.#columns = wanted.map((c, i): JsonColumn => {
-      const convert = c.value === null ? convertOf(c) : null;
-      return {
-        name: nameOf(c, i),
-        type: formatType(c.type),
-        raw: cellKind(c.type) === 'json',
-        constant: c.value === null ? null : Buffer.from(c.value),
-        // What the scanner has passed is JSON; it need not be checked again.
-        check: convert === null && c.type.is !== 'json' ? cellCheck(c.type) : null,
-        convert,
-      };
-    });
+    this.#columns = wanted.map((c, i): JsonColumn => ({
+      name: nameOf(c, i),
+      type: formatType(c.type),
+      raw: cellKind(c.type) === 'json',
+      constant: c.value === null ? null : Buffer.from(c.value),
+      // What the scanner has passed is JSON; it need not be checked again.
+      form: convertOf(c) ?? (c.type.is === 'json' ? null : cellForm(c.type)),
+    }));
     this.schema = internSchema(wanted.map((c, i): ColumnInit => ({ name: nameOf(c, i), type: c.type })));
-    this.#tree = keyTree(wanted.map((c, i) => (c.value === null ? nameOf(c, i) : null)));
-    this.#indexes = wanted.map((c, i) => (c.value === null ? (c.index ?? i) : -1));
-    this.#starts = new Int32Array(wanted.length);
-    this.#ends = new Int32Array(wanted.length);
+    this.#keys = wantedKeys(wanted.map((c) => (c.value === null ? c.name : null)));
+    this.#indexes = wanted.map((c) => (c.value === null ? (c.index ?? -1) : -1));
+    this.#width = Math.max(0, ...this.#indexes.map((i) => i + 1));
+    this.#noObject = objectMisfit(wanted);
+    this.#noArray = arrayMisfit(wanted);
+    this.#starts = new Int32Array(this.#keys.columnOf.length);
+    this.#ends = new Int32Array(this.#keys.columnOf.length);
     this.#place = options.place;
     this.#offset = start.offset;
     this.#line = start.line;
@@ -155,9 +163,14 @@ class JsonDecoder implements RecordDecoder {
       i = skipValue(b, first, end);
       this.#starts[0] = first;
       this.#ends[0] = i;
-    } else if (b[first] === 123) i = this.#scanObject(b, first, end, this.#tree);
-    else if (b[first] === 91) i = this.#scanArray(b, first, end);
-    else return this.#fail(null, 'the line is no JSON object or array', first);
+    } else if (b[first] === 123) {
+      if (this.#noObject !== null) return this.#fail(this.#noObject.column, this.#noObject.reason, first);
+      i = this.#scanObject(b, first, end, this.#keys.root);
+      this.#preferLiteral();
+    } else if (b[first] === 91) {
+      if (this.#noArray !== null) return this.#fail(this.#noArray.column, this.#noArray.reason, first);
+      i = this.#scanArray(b, first, end);
+    } else return this.#fail(null, 'the line is no JSON object or array', first);
     const rest = i < 0 ? end : skipSpace(b, i, end);
     if (rest !== end) return this.#fail(null, 'the line goes on behind its JSON value', rest);
     if (i < 0 && this.#fault === null) return this.#fail(null, 'the line is not JSON', failedAt());
@@ -193,15 +206,28 @@ class JsonDecoder implements RecordDecoder {
     const inner = node.children.length > 0 && b[at] === 123;
     const next = inner ? this.#scanObject(b, at, end, node) : skipValue(b, at, end);
     if (next < 0) return -1;
-    for (const c of node.columns) {
-      if ((this.#starts[c] ?? 0) >= 0) {
-        this.#fail(this.#columns[c]?.name ?? null, `the key \`${node.key.toString()}\` stands twice`, at);
+    for (const slot of node.slots) {
+      if ((this.#starts[slot] ?? 0) >= 0) {
+        const column = this.#columns[this.#keys.columnOf[slot] ?? -1];
+        this.#fail(column?.name ?? null, `the key \`${node.key.toString()}\` stands twice`, at);
         return -1;
       }
-      this.#starts[c] = at;
-      this.#ends[c] = next;
+      this.#starts[slot] = at;
+      this.#ends[slot] = next;
     }
     return next;
+  }
+
+  /** The key `a.b` itself, where the line has it, wins over the path of that name. */
+  #preferLiteral(): void {
+    const { columnOf } = this.#keys;
+    for (let slot = this.#columns.length; slot < columnOf.length; slot++) {
+      const start = this.#starts[slot] ?? -1;
+      if (start < 0) continue;
+      const column = columnOf[slot] ?? 0;
+      this.#starts[column] = start;
+      this.#ends[column] = this.#ends[slot] ?? 0;
+    }
   }
 
   #findKey(b: Buffer, quote: number, end: number, node: KeyNode, guess: number): number {
@@ -213,20 +239,28 @@ class JsonDecoder implements RecordDecoder {
 
   #scanArray(b: Buffer, at: number, end: number): number {
     let i = skipSpace(b, at + 1, end);
-    if (i < end && b[i] === 93) return i + 1;
-    for (let n = 0; ; n++) {
-      const next = skipValue(b, i, end);
-      if (next < 0) return -1;
-      for (let c = 0; c < this.#indexes.length; c++) {
-        if (this.#indexes[c] !== n) continue;
-        this.#starts[c] = i;
-        this.#ends[c] = next;
+    let n = 0;
+    if (i >= end || b[i] !== 93) {
+      for (; ; n++) {
+        const next = skipValue(b, i, end);
+        if (next < 0) return -1;
+        for (let c = 0; c < this.#indexes.length; c++) {
+          if (this.#indexes[c] !== n) continue;
+          this.#starts[c] = i;
+          this.#ends[c] = next;
+        }
+        i = skipSpace(b, next, end);
+        if (i < end && b[i] === 93) break;
+        if (i >= end || b[i] !== 44) return skipValue(b, at, end);
+        i = skipSpace(b, i + 1, end);
       }
-      i = skipSpace(b, next, end);
-      if (i < end && b[i] === 93) return i + 1;
-      if (i >= end || b[i] !== 44) return skipValue(b, at, end);
-      i = skipSpace(b, i + 1, end);
+      n++;
     }
+    if (n >= this.#width) return i + 1;
+    const short = `the array has ${String(n)} elements, not at least ${String(this.#width)}`;
+    const missing = this.#columns[this.#indexes.indexOf(this.#width - 1)];
+    this.#fail(missing?.name ?? null, short, at);
+    return -1;
   }
 
   #appendRow(builder: BatchBuilder, b: Buffer): void {
@@ -255,20 +289,17 @@ class JsonDecoder implements RecordDecoder {
     else if (!copyText(b, start + 1, end - 1, builder)) {
       return this.#fail(column.name, 'the text holds half of a surrogate pair, which UTF-8 has no form for', start);
     }
+    const { form } = column;
     const { data, length } = builder;
-    let good = true;
-    if (column.convert) {
-      const bytes = column.convert(data, from, length);
-      builder.length = from;
-      if (bytes) builder.appendBytes(bytes);
-      good = bytes !== null;
-    } else {
-      good = column.check === null || column.check(data, from, length);
+    const bytes = form === null || form.scan(data, from, length) ? AS_IS : form.mend(data, from, length);
+    if (bytes === AS_IS) {
       builder.ends[builder.cells++] = length & ~NULL_FLAG;
+      return true;
     }
-    if (good) return true;
-    const shown = b.toString('utf8', start, Math.min(end, start + 60));
-    return this.#fail(column.name, `\`${shown}\` is not a valid ${column.type}`, start);
+    builder.length = from;
+    if (bytes === null) return this.#fail(column.name, notOfType(column.type, b, start, end), start);
+    builder.appendBytes(bytes);
+    return true;
   }
 }
 

@@ -1,8 +1,8 @@
 /** A place in the tree of wanted keys: `a.b.c` and `a.d` share the node of `a`. */
 export class KeyNode {
   readonly key: Buffer;
-  /** Columns whose path ends here. */
-  readonly columns: number[] = [];
+  /** Slots of the columns whose key this is. */
+  readonly slots: number[] = [];
   readonly children: KeyNode[] = [];
 
   constructor(key: string) {
@@ -38,14 +38,31 @@ function sameBytes(key: Buffer, b: Buffer, start: number, end: number): boolean 
   return true;
 }
 
-/** The tree of dotted paths. Columns with a null path are constants. */
-export function keyTree(paths: readonly (string | null)[]): KeyNode {
+/** Which keys of a line are wanted. Their places go to slots: one a column, and one more for each name with a dot. */
+export interface WantedKeys {
+  readonly root: KeyNode;
+  /** The column of each slot; the first slots are the columns themselves. */
+  readonly columnOf: readonly number[];
+}
+
+/**
+ * A name with a dot is a path into nested objects and, as it stands, a key of the line itself: the key has a slot of its
+ * own. Names that are null are looked for nowhere.
+ */
+export function wantedKeys(names: readonly (string | null)[]): WantedKeys {
   const root = new KeyNode('');
-  paths.forEach((path, column) => {
-    if (path === null) return;
+  names.forEach((name, column) => {
+    if (name === null) return;
     let node = root;
-    for (const key of path.split('.')) node = node.child(key);
-    node.columns.push(column);
+    for (const key of name.split('.')) node = node.child(key);
+    node.slots.push(column);
   });
-  return root;
+  const columnOf = [...names.keys()];
+  // Behind all paths, so that keys in the order of the columns are still guessed right.
+  names.forEach((name, column) => {
+    if (name === null || !name.includes('.')) return;
+    root.child(name).slots.push(columnOf.length);
+    columnOf.push(column);
+  });
+  return { root, columnOf };
 }

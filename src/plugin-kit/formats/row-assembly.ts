@@ -1,4 +1,6 @@
 import { ABSENT_FLAG, END_MASK, NULL_FLAG, type BatchBuilder } from '../../plugin-api/index.js';
+import { notOfType } from './cell-fault.js';
+import { AS_IS } from './cell-form.js';
 import type { FieldPlan, OutputCell } from './field-plan.js';
 
 /** Why a row is dirty. */
@@ -7,13 +9,20 @@ export interface RowFault {
   readonly reason: string;
 }
 
-/** Longest piece of a cell that a message quotes, in bytes. */
-const SHOWN = 60;
-
 function wrongType(cell: OutputCell, data: Buffer, start: number, end: number): RowFault {
-  const text = data.toString('utf8', start, Math.min(end, start + SHOWN)) + (end - start > SHOWN ? '…' : '');
   const hint = start === end ? '; an empty field is no NULL unless nullFormat is empty' : '';
-  return { column: cell.name, reason: `\`${text}\` is not a valid ${cell.type}${hint}` };
+  return { column: cell.name, reason: notOfType(cell.type, data, start, end) + hint };
+}
+
+/** Puts other bytes in the place of cell `at`; the cells from `at` to the last one of the batch move. */
+function replaceCell(sink: BatchBuilder, at: number, start: number, end: number, bytes: Uint8Array): void {
+  const grown = bytes.length - (end - start);
+  if (grown > 0) sink.reserve(grown, 0);
+  sink.data.copyWithin(end + grown, end, sink.length);
+  sink.data.set(bytes, start);
+  sink.length += grown;
+  // Flags are the high bits, which a move by some bytes leaves alone.
+  for (let c = at; c < sink.cells; c++) sink.ends[c] = (sink.ends[c] ?? 0) + grown;
 }
 
 /** The road of rows whose cells are checked, converted, reordered or constant: one call a row. */
@@ -24,16 +33,27 @@ export class RowAssembly {
     this.#plan = plan;
   }
 
-  /** Checks a row whose cells, from `first` on and from byte `from` on, already stand in the batch. */
-  check(data: Buffer, ends: Uint32Array, first: number, from: number): RowFault | null {
+  /**
+   * Brings the last row of `sink` to its canonical form, in its place; its cells begin at cell `first` and byte `from`.
+   * The sink's `data` may be another one afterwards.
+   */
+  settle(sink: BatchBuilder, first: number, from: number): RowFault | null {
     let start = from;
+    let { data, ends } = sink;
     const cells = this.#plan.cells;
     for (let c = 0; c < cells.length; c++) {
       const e = ends[first + c] ?? 0;
-      const end = e & END_MASK;
+      let end = e & END_MASK;
       const cell = cells[c];
-      if (cell?.check && (e & NULL_FLAG) === 0 && !cell.check(data, start, end))
-        return wrongType(cell, data, start, end);
+      if (cell?.form && (e & NULL_FLAG) === 0 && !cell.form.scan(data, start, end)) {
+        const bytes = cell.form.mend(data, start, end);
+        if (bytes === null) return wrongType(cell, data, start, end);
+        if (bytes !== AS_IS) {
+          replaceCell(sink, first + c, start, end, bytes);
+          ({ data, ends } = sink);
+          end = start + bytes.length;
+        }
+      }
       start = end;
     }
     return null;
@@ -54,13 +74,13 @@ export class RowAssembly {
         else builder.appendAbsent();
         continue;
       }
-      const bytes = cell.convert ? cell.convert(data, start, end) : null;
-      if (cell.convert ? bytes === null : cell.check !== null && !cell.check(data, start, end)) {
+      const bytes = cell.form && !cell.form.scan(data, start, end) ? cell.form.mend(data, start, end) : AS_IS;
+      if (bytes === null) {
         builder.dropRow();
         return wrongType(cell, data, start, end);
       }
-      if (bytes) builder.appendBytes(bytes);
-      else builder.appendBytes(data, start, end);
+      if (bytes === AS_IS) builder.appendBytes(data, start, end);
+      else builder.appendBytes(bytes);
     }
     builder.endRow();
     return null;

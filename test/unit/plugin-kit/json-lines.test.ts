@@ -33,12 +33,69 @@ test('nested paths, constants, missing keys, nulls, raw json and escaped keys', 
   }
 });
 
-test('an array is read by index', () => {
-  const got = decodeAll(format({ name: 'b', index: 1 }, { name: 'a', index: 0 }), Buffer.from('[1,"two",3]\n[9]\n'));
+test('a key with a dot is that key; only a line without it is searched by path', () => {
+  const lines: readonly (readonly [string, readonly (string | null)[]])[] = [
+    ['{"a.b":1,"x":2}', ['1', '2']],
+    ['{"x":2,"a":{"b":3}}', ['3', '2']],
+    ['{"a":{"b":3},"a.b":1}', ['1', null]],
+    ['{"a.b":1,"a":{"b":3}}', ['1', null]],
+    ['{"a.b":null,"a":{"b":3}}', [null, null]],
+    ['{"a\\u002eb":"u"}', ['u', null]],
+    ['{"a":{"a.b":4},"a.c":5}', [null, null]],
+    ['{"c":{"a.b":4}}', [null, null]],
+  ];
+  const got = decodeAll(format('a.b', 'x'), Buffer.from(lines.map(([l]) => `${l}\n`).join('')));
+  assert.deepEqual(got.rejected, []);
+  assert.deepEqual(
+    got.rows,
+    lines.map(([, row]) => row),
+  );
+  const twice = decodeAll(format('x', 'a.b'), Buffer.from('{"a.b":1,"a.b":2}\n{"a":{"b":1,"b":2}}\n'));
+  assert.deepEqual(
+    twice.rejected.map((r) => [r.column, r.place, r.reason.split(' (')[0]]),
+    [
+      ['a.b', 'x.csv:1:16', 'the key `a.b` stands twice'],
+      ['a.b', 'x.csv:2:17', 'the key `b` stands twice'],
+    ],
+  );
+  const written = encodeAll(jsonLinesOutput(), [{ name: 'a.b', type: { is: 'string' } }], [['v']]);
+  assert.deepEqual(decodeAll(format('a.b'), written.bytes).rows, [['v']]);
+});
+
+test('an array is read by index, an object by name; a column with both is found in either', () => {
+  const both = format({ name: 'b', index: 1 }, { name: 'a', index: 0 }, { name: 'k', value: 'v' });
+  const got = decodeAll(both, Buffer.from('[1,"two",3]\n{"a":4,"b":5}\n{"b":6}\n[null,7]\n'));
+  assert.deepEqual(got.rejected, []);
   assert.deepEqual(got.rows, [
-    ['two', '1'],
-    [null, '9'],
+    ['two', '1', 'v'],
+    ['5', '4', 'v'],
+    ['6', null, 'v'],
+    ['7', null, 'v'],
   ]);
+  assert.deepEqual(decodeAll(format({ index: 0 }, { index: 2 }), Buffer.from('[1,2,3]\n')).names, ['f0', 'f2']);
+  assert.deepEqual(decodeAll(format({ name: 'k', value: 'v' }), Buffer.from('[]\n{}\n')).rows, [['v'], ['v']]);
+});
+
+test('a line that a column cannot be picked from is dirty, never a row of NULLs', () => {
+  const byName = 'the line is an array, but column 1 `a` is picked by name: give it an index';
+  const byIndex = 'the line is an object, but column 2 is picked by index 1: give it a name';
+  const cases: readonly (readonly [readonly ColumnOption[], string, string | null, string])[] = [
+    [['a'], '[]', 'a', byName],
+    [['a'], '[1,2]', 'a', byName],
+    [['a', { name: 'b', index: 0 }], '[1]', 'a', byName],
+    [[{ name: 'a', index: 0 }, { index: 1 }], '{"a":1,"f1":2}', 'f1', byIndex],
+    [[{ name: 'k', value: 'v' }, { index: 1 }], '{}', 'f1', byIndex],
+    [[{ name: 'a', index: 0 }], '[]', 'a', 'the array has 0 elements, not at least 1'],
+    [[{ name: 'b', index: 1 }, { index: 0 }], '[9]', 'b', 'the array has 1 elements, not at least 2'],
+  ];
+  for (const [columns, line, column, reason] of cases) {
+    const got = decodeAll(format(...columns), Buffer.from(`\n${line}\n`));
+    assert.deepEqual(got.rows, [], line);
+    assert.deepEqual(
+      got.rejected.map((r) => [r.row, r.place, r.column, r.reason]),
+      [[line, 'x.csv:2:1', column, `${reason} (line at byte 1)`]],
+    );
+  }
 });
 
 test('without columns the line is the one cell', () => {
