@@ -10,7 +10,7 @@ import {
 import { specOfSplit, STDIN_SPLIT } from './planner.js';
 import { STDIN } from './file-list.js';
 import type { FileSpec } from './file-spec.js';
-import { SplitReading, isGzip, pointOf, type ReadingOptions } from './split-reading.js';
+import { SplitReading, isGzip, pointOf, type BegunFile, type ReadingOptions } from './split-reading.js';
 
 /** What constant columns add to the rows of a small file mostly fits, too. */
 const LEAST_BATCH_BYTES = 16 << 10;
@@ -31,12 +31,19 @@ export class FileLaneReader implements LaneReader {
   readonly #options: ReadingOptions;
   readonly #lane: LaneContext;
   readonly #columns: readonly string[] | null;
+  readonly #takeBegun: (spec: FileSpec) => BegunFile | null;
   readonly #queue: { readonly split: Split; readonly from: Position | null }[] = [];
   readonly #held = new Set<string>();
   #open: SplitReading | null = null;
   #wake: (() => void) | null = null;
 
-  constructor(options: ReadingOptions, lane: LaneContext, columns: readonly string[] | null) {
+  constructor(
+    options: ReadingOptions,
+    lane: LaneContext,
+    columns: readonly string[] | null,
+    takeBegun: (spec: FileSpec) => BegunFile | null,
+  ) {
+    this.#takeBegun = takeBegun;
     this.#options = options;
     this.#lane = lane;
     this.#columns = columns;
@@ -79,7 +86,14 @@ export class FileLaneReader implements LaneReader {
     const live = split.id === STDIN_SPLIT.id;
     const spec = live ? { path: STDIN, size: 0, mtimeNs: '', ino: '' } : specOfSplit(split);
     const target = live ? this.#lane.batch : batchTargetFor(this.#options, spec, this.#lane.batch);
-    const reading = await SplitReading.open(this.#options, spec, pointOf(from), target, this.#columns);
+    const reading = await SplitReading.open(
+      this.#options,
+      spec,
+      pointOf(from),
+      target,
+      this.#columns,
+      this.#takeBegun(spec),
+    );
     this.#open = reading;
     let position: Position = from ?? START;
     if (reading !== null) {
@@ -87,7 +101,7 @@ export class FileLaneReader implements LaneReader {
       const builder = new BatchBuilder(decoder.schema, target);
       // A plain file's bytes are counted by position: what is read ahead, or again after a resume, is not counted twice.
       const counted = (): number => (reading.plain ? decoder.point.offset : reading.consumed);
-      let before = reading.plain ? (pointOf(from)?.offset ?? 0) : counted();
+      let before = from === null ? 0 : reading.plain ? (pointOf(from)?.offset ?? 0) : counted();
       for (let ended = false; !ended && !signal.aborted;) {
         const state = decoder.decode(builder);
         ended = state === 'end';

@@ -22,7 +22,7 @@ import { STDIN, listFiles, pathList } from './file-list.js';
 import type { FileSpec } from './file-spec.js';
 import { READER_OPTIONS } from './options.js';
 import { FilePlanner, StdinPlanner, decodePlan } from './planner.js';
-import { openSource, pointOf, readHead, type ReadingOptions } from './split-reading.js';
+import { beginFile, pointOf, type BegunFile, type ReadingOptions } from './split-reading.js';
 
 type Options = OptionsOf<typeof READER_OPTIONS>;
 
@@ -85,18 +85,17 @@ function check(o: Options): readonly Finding[] {
   return findings;
 }
 
-/** The columns that `*` means in all files: those of the first file that holds a record. */
-async function agreedColumns(reading: ReadingOptions, files: readonly FileSpec[]): Promise<readonly string[] | null> {
+/** The columns that `*` means in all files: those of the first file that holds a record; and that file, begun. */
+async function agreedColumns(
+  reading: ReadingOptions,
+  files: readonly FileSpec[],
+): Promise<{ readonly columns: readonly string[]; readonly first: BegunFile } | null> {
   for (const spec of files) {
     if (spec.size === 0) continue;
-    const source = await openSource(reading, spec);
-    try {
-      const begun = await readHead(reading.format, source, spec.path);
-      const columns = begun === null ? null : reading.format.starColumns(begun.head);
-      if (columns !== null) return columns;
-    } finally {
-      await source.close();
-    }
+    const first = await beginFile(reading, spec);
+    const columns = first.head === null ? null : reading.format.starColumns(first.head.head);
+    if (columns !== null) return { columns, first };
+    await first.source.close();
   }
   return null;
 }
@@ -113,6 +112,14 @@ function createReader(o: Options, log: Logger): Reader {
   const paths = pathList(o.path);
   const live = paths.includes(STDIN);
   let columns: readonly string[] | null = null;
+  // A lane of this reader reads on where the planner has begun: each file is opened once.
+  let begun: BegunFile | null = null;
+  const takeBegun = (spec: FileSpec): BegunFile | null => {
+    if (begun?.spec.path !== spec.path) return null;
+    const taken = begun;
+    begun = null;
+    return taken;
+  };
   return {
     positions: {
       format: 1,
@@ -130,14 +137,26 @@ function createReader(o: Options, log: Logger): Reader {
       const filter = o.filterRegex === undefined ? null : new RegExp(`^(?:${o.filterRegex})$`, 'u');
       const files = await listFiles(paths, filter, log);
       // One file alone speaks for itself, which saves opening it twice.
-      if (star && files.length > 1) columns = await agreedColumns(reading, files);
+      const agreed = star && files.length > 1 ? await agreedColumns(reading, files) : null;
+      columns = agreed?.columns ?? null;
+      begun = agreed?.first ?? null;
       return new FilePlanner(files, columns);
     },
     shared: () => ({ columns }),
     openLane: (lane, shared: JsonValue) =>
       Promise.resolve(
-        new FileLaneReader(reading, lane, (shared as { readonly columns: readonly string[] | null }).columns),
+        new FileLaneReader(
+          reading,
+          lane,
+          (shared as { readonly columns: readonly string[] | null }).columns,
+          takeBegun,
+        ),
       ),
+    close: async () => {
+      const left = begun;
+      begun = null;
+      await left?.source.close();
+    },
   };
 }
 

@@ -19,7 +19,7 @@ function goneInput(): SyncError {
   });
 }
 
-export async function openSource(o: ReadingOptions, spec: FileSpec): Promise<ByteSource> {
+async function openSource(o: ReadingOptions, spec: FileSpec): Promise<ByteSource> {
   if (spec.path === STDIN) {
     // After a lost epoch or in a later process, what was read before is gone.
     if (process.stdin.readableDidRead) throw goneInput();
@@ -35,7 +35,7 @@ export async function openSource(o: ReadingOptions, spec: FileSpec): Promise<Byt
 }
 
 /** The head of a file, and the bytes that had to be read for it. Null: the file is empty. */
-export async function readHead(
+async function readHead(
   format: FileFormat,
   source: ByteSource,
   place: string,
@@ -62,6 +62,24 @@ export function pointOf(p: Position | null): RecordPoint | null {
   });
 }
 
+/** A file whose head was read. `head` null: it is empty. */
+export interface BegunFile {
+  readonly spec: FileSpec;
+  readonly source: ByteSource;
+  readonly head: Awaited<ReturnType<typeof readHead>>;
+}
+
+export async function beginFile(o: ReadingOptions, spec: FileSpec): Promise<BegunFile> {
+  const source = await openSource(o, spec);
+  try {
+    const head = await readHead(o.format, source, spec.path === STDIN ? 'standard input' : spec.path);
+    return { spec, source, head };
+  } catch (e) {
+    await source.close();
+    throw e;
+  }
+}
+
 /** A file on its way through its decoder. `fill` gives the decoder its next bytes. */
 export class SplitReading {
   readonly decoder: RecordDecoder;
@@ -73,25 +91,25 @@ export class SplitReading {
     this.decoder = decoder;
   }
 
-  /** Null: the file is empty. */
+  /** Null: the file is empty. `begun`: the file, where its head was read before. */
   static async open(
     o: ReadingOptions,
     spec: FileSpec,
     from: RecordPoint | null,
     target: BatchTarget,
     columns: readonly string[] | null,
+    begun: BegunFile | null,
   ): Promise<SplitReading | null> {
     if (spec.path === STDIN && from !== null) throw goneInput();
-    const source = await openSource(o, spec);
+    const { source, head } = begun ?? (await beginFile(o, spec));
     try {
-      const place = spec.path === STDIN ? 'standard input' : spec.path;
-      const begun = await readHead(o.format, source, place);
-      if (begun === null) {
+      if (head === null) {
         await source.close();
         return null;
       }
-      const reading = new SplitReading(source, o.format.decoder(begun.head, { place, from, target, columns }));
-      await reading.#goTo((from ?? begun.head.body).offset, begun.bytes, begun.ended);
+      const place = spec.path === STDIN ? 'standard input' : spec.path;
+      const reading = new SplitReading(source, o.format.decoder(head.head, { place, from, target, columns }));
+      await reading.#goTo((from ?? head.head.body).offset, head.bytes, head.ended);
       return reading;
     } catch (e) {
       await source.close();
@@ -101,7 +119,7 @@ export class SplitReading {
 
   /** Positions are places in the file itself. */
   get plain(): boolean {
-    return this.#source.seek !== undefined;
+    return this.#source.seek !== null;
   }
 
   get consumed(): number {
