@@ -197,10 +197,13 @@ export class Coordinator implements LaneEvents {
     await macrotask();
     this.#throwIfFailed();
     const end = queue.atEnd;
+    const stopping = trigger === 'stop';
+    const alters = !stopping && reports.some((r) => r.alters);
     if (!reports.some((r) => r.changed)) {
       // What the limit is judged by was committed before anybody knew that it was the last.
       this.#checkDirty(this.#committed, last);
-      await Promise.all(this.#lanes.map((l) => l.skip(n, trigger === 'stop')));
+      if (alters) await this.#alter(n);
+      if (!stopping) await this.#takeBack(n);
       queue.enterAll();
       this.#lastEnd = performance.now();
       return { end };
@@ -211,7 +214,7 @@ export class Coordinator implements LaneEvents {
 
     // 2. prepare in all lanes
     const left = limitMs - (performance.now() - began);
-    const records = await within(left, Promise.all(this.#lanes.map((l) => l.prepare(n))), 'prepare', n);
+    const records = await within(left, Promise.all(this.#lanes.map((l) => l.prepare(n, alters))), 'prepare', n);
     this.#checkDirty(addCounters(this.#p.restored.base, ...records.map((r) => r.counters.to)), last);
 
     // 3. one durable file, created exclusively
@@ -221,7 +224,7 @@ export class Coordinator implements LaneEvents {
 
     // 4. commit; 5. outcome
     await store.assertNewest(run.attempt);
-    await Promise.all(this.#lanes.map((l) => l.commit(n, trigger === 'stop')));
+    await Promise.all(this.#lanes.map((l) => l.commit(n, stopping || alters)));
     points.hit('outcome.before');
     await store.putOutcome({
       format: STATE_FORMAT,
@@ -234,6 +237,10 @@ export class Coordinator implements LaneEvents {
     this.#epochs++;
     this.#committed = addCounters(this.#p.restored.base, ...records.map((r) => r.counters.to));
     points.hit('outcome.after');
+    if (alters) {
+      await this.#alter(n);
+      await Promise.all(this.#lanes.map((l) => l.release(n)));
+    }
 
     // 6. tell planner and reader; 7. prune
     const splits = records.flatMap((r) => r.splits);
@@ -248,6 +255,17 @@ export class Coordinator implements LaneEvents {
     const ms = Math.round(this.#lastEnd - began);
     log.debug({ epoch: n, trigger, ms, rows: this.#committed.written }, `epoch ${String(n)} committed`);
     return { end };
+  }
+
+  /** The epoch grows. What lanes wanted of the one after it they say again, if they still want it. */
+  async #takeBack(n: number): Promise<void> {
+    this.#wanted = 0;
+    await Promise.all(this.#lanes.map((l) => l.cancel(n)));
+  }
+
+  /** One lane after the other: two may change the same table. */
+  async #alter(n: number): Promise<void> {
+    for (const lane of this.#lanes) await lane.alter(n);
   }
 
   /** Null: withdrawn, the epoch grows. */
@@ -281,7 +299,7 @@ export class Coordinator implements LaneEvents {
       timer.abort(); // also after a failure: a timer left behind keeps the process alive
     }
     this.#throwIfFailed();
-    await Promise.all(this.#lanes.map((l) => l.cancel(n)));
+    await this.#takeBack(n);
     queue.enterAll();
     if (this.#p.stop.aborted) {
       throw new SyncError(

@@ -1,9 +1,7 @@
-import type { RowBatch, SchemaChange } from '../../plugin-api/index.js';
+import type { RowBatch } from '../../plugin-api/index.js';
 
 export type ChannelItem =
-  | { readonly is: 'batch'; readonly batch: RowBatch }
-  | { readonly is: 'barrier'; readonly id: number }
-  | { readonly is: 'schema'; readonly change: SchemaChange };
+  { readonly is: 'batch'; readonly batch: RowBatch } | { readonly is: 'barrier'; readonly id: number };
 
 /**
  * Between the reading and the writing loop of a lane; one producer, one consumer. Bounded by rows and bytes: a batch

@@ -107,17 +107,21 @@ export class InProcessHost implements LaneHost {
     return Promise.resolve();
   }
 
-  skip(epoch: number, hold: boolean): Promise<void> {
-    this.#open.skip(epoch, hold);
-    return Promise.resolve();
-  }
-
-  prepare(epoch: number): Promise<LaneRecord> {
-    return this.#open.prepare(epoch);
+  prepare(epoch: number, hold: boolean): Promise<LaneRecord> {
+    return this.#open.prepare(epoch, hold);
   }
 
   commit(epoch: number, hold: boolean): Promise<void> {
     return this.#open.commit(epoch, hold);
+  }
+
+  alter(epoch: number): Promise<void> {
+    return this.#open.alter(epoch);
+  }
+
+  release(epoch: number): Promise<void> {
+    this.#open.release(epoch);
+    return Promise.resolve();
   }
 
   counters(): Counters {

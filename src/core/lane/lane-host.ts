@@ -20,6 +20,8 @@ export interface BarrierReport {
   readonly lane: number;
   /** False: nothing was read since the last epoch. */
   readonly changed: boolean;
+  /** Schema changes wait for what stands before the barrier: no lane may write on until they are made. */
+  readonly alters: boolean;
 }
 
 export interface LaneEvents {
@@ -40,13 +42,16 @@ export interface LaneHost {
   assign(split: Split, from: Position | null): void;
   /** Resolves when the barrier has reached the writer, which is then held. */
   barrier(epoch: number): Promise<BarrierReport>;
-  /** The barrier is withdrawn, before any prepare: the epoch grows. */
+  /** The barrier is taken back, before any prepare: the epoch grows. */
   cancel(epoch: number): Promise<void>;
-  /** Nothing changed: the held writer goes on, with nothing prepared. `hold`: it stays held, the job stops here. */
-  skip(epoch: number, hold: boolean): Promise<void>;
-  prepare(epoch: number): Promise<LaneRecord>;
-  /** `hold`: the writer stays held, so that an at-least-once target gets no row past the last checkpoint. */
+  /** `hold`: the writer stays held also where it is pipelined. */
+  prepare(epoch: number, hold: boolean): Promise<LaneRecord>;
+  /** `hold`: the writer stays held. At a stop, so that an at-least-once target gets no row past the last checkpoint. */
   commit(epoch: number, hold: boolean): Promise<void>;
+  /** Makes the schema changes that waited for the barrier, while all lanes are held with nothing open. */
+  alter(epoch: number): Promise<void>;
+  /** After a held commit: the writer goes on. */
+  release(epoch: number): Promise<void>;
   /**
    * Stops both loops and closes both ends. `undo`: the epoch is not durable, so its traces go; false leaves what is
    * prepared for recovery.

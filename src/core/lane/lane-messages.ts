@@ -20,7 +20,7 @@ export interface WorkerStart {
   readonly failpoint: string | undefined;
 }
 
-type Answered = Pick<LaneHost, 'open' | 'barrier' | 'cancel' | 'skip' | 'prepare' | 'commit' | 'close'>;
+type Answered = Pick<LaneHost, 'open' | 'barrier' | 'cancel' | 'prepare' | 'commit' | 'alter' | 'release' | 'close'>;
 export type LaneMethod = keyof Answered;
 export type LaneArgs<M extends LaneMethod> = Parameters<Answered[M]>;
 export type LaneResult<M extends LaneMethod> = Awaited<ReturnType<Answered[M]>>;

@@ -135,12 +135,14 @@ function call(lane: ServedLane, m: LaneCall): Promise<unknown> {
       return host.barrier(...m.args);
     case 'cancel':
       return host.cancel(...m.args);
-    case 'skip':
-      return host.skip(...m.args);
     case 'prepare':
       return host.prepare(...m.args);
     case 'commit':
       return host.commit(...m.args);
+    case 'alter':
+      return host.alter(...m.args);
+    case 'release':
+      return host.release(...m.args);
     case 'close':
       return lane.close(...m.args);
   }

@@ -69,8 +69,6 @@ export class Lane {
   readonly #size: EpochSize;
   /** By split. The split is held until all rows before the change are committed. */
   readonly #changes = new Map<string, SchemaChange>();
-  /** Keeps rows out of the channel between a barrier that a schema change waits for and the change itself. */
-  #gate: Gate | null = null;
   #barriers = 0;
   #loops: Promise<unknown> = Promise.resolve();
   /** The prepare or commit that is under way. */
@@ -149,7 +147,6 @@ export class Lane {
         const rows = item.rows + (item.rejected?.length ?? 0);
         await this.#p.rate.take(rows, item.sourceBytes, signal);
         await this.#channel.space(signal);
-        while (this.#gate) await this.#gate.opened;
         signal.throwIfAborted();
         this.#live.read += rows;
         this.#live.bytesRead += item.sourceBytes;
@@ -224,7 +221,6 @@ export class Lane {
       p.cut = { changes, splits: this.#track.cut(), read, bytesRead, epochBytes: this.#size.cut() };
       this.#channel.push({ is: 'barrier', id: p.id });
       this.#epoch = p.epoch + 1;
-      if (changes.length > 0) this.#gate = new Gate();
     }
     this.#applyHolds();
     if (passes) this.#drainSoon();
@@ -252,19 +248,9 @@ export class Lane {
   /** The barrier is done with: both loops go on. */
   #goOn(p: PendingBarrier): void {
     this.#pending = null;
-    this.#gate?.open();
-    this.#gate = null;
     p.released.open();
     this.#applyHolds();
     this.#drainSoon();
-  }
-
-  /** With the epoch behind them committed, schema changes go to the writer before anything else does. */
-  #passChanges(cut: Cut): void {
-    for (const change of cut.changes) {
-      this.#channel.push({ is: 'schema', change });
-      this.#changes.delete(change.splitId);
-    }
   }
 
   /** The barrier that the writing loop holds at. */
@@ -275,19 +261,20 @@ export class Lane {
     return p as PendingBarrier & { readonly cut: Cut };
   }
 
-  skip(epoch: number, hold: boolean): void {
-    const p = this.#heldAt(epoch);
-    if (hold) return;
-    this.#passChanges(p.cut);
-    this.cancel(epoch);
-  }
-
-  prepare(epoch: number): Promise<LaneRecord> {
-    return this.#calling(this.#prepare(epoch));
+  prepare(epoch: number, hold: boolean): Promise<LaneRecord> {
+    return this.#calling(this.#prepare(epoch, hold));
   }
 
   commit(epoch: number, hold: boolean): Promise<void> {
     return this.#calling(this.#commit(epoch, hold));
+  }
+
+  alter(epoch: number): Promise<void> {
+    return this.#calling(this.#alter(epoch));
+  }
+
+  release(epoch: number): void {
+    this.#goOn(this.#heldAt(epoch));
   }
 
   #calling<T>(call: Promise<T>): Promise<T> {
@@ -297,7 +284,7 @@ export class Lane {
     });
   }
 
-  async #prepare(epoch: number): Promise<LaneRecord> {
+  async #prepare(epoch: number, hold: boolean): Promise<LaneRecord> {
     const { lane, points, dirty, writer, pipelined } = this.#p;
     const p = this.#heldAt(epoch);
     points.hit('prepare.before', lane);
@@ -316,7 +303,7 @@ export class Lane {
     };
     this.#settled = to;
     this.#writerState = prepared.state;
-    if (pipelined) p.released.open();
+    if (pipelined && !hold) p.released.open();
     return record;
   }
 
@@ -328,15 +315,28 @@ export class Lane {
     points.hit('commit.data', lane);
     await dirty.commit(epoch);
     points.hit('commit.after', lane);
-    if (hold) return;
-    this.#passChanges(p.cut);
-    this.#goOn(p);
+    if (!hold) this.#goOn(p);
+  }
+
+  async #alter(epoch: number): Promise<void> {
+    const { lane, points, writer } = this.#p;
+    const { changes } = this.#heldAt(epoch).cut;
+    for (const change of changes) {
+      if (!writer.schema) {
+        throw new SyncError('PLUGIN_BROKEN', `the writer cannot follow the change of ${change.table}`);
+      }
+      points.hit('alter.before', lane);
+      await writer.schema(change);
+      points.hit('alter.after', lane);
+      this.#changes.delete(change.splitId);
+    }
+    if (changes.length > 0) this.#wantEnd('schema change');
   }
 
   // ---- writing ----
 
   async #write(): Promise<void> {
-    const { writer, points, lane } = this.#p;
+    const { points, lane } = this.#p;
     const signal = this.#abort.signal;
     for (;;) {
       const item = await this.#channel.take(signal);
@@ -350,16 +350,10 @@ export class Lane {
           const p = this.#pending;
           if (p?.id !== item.id || !p.cut) break; // withdrawn in the meantime
           points.hit('barrier.passed', lane);
-          p.resolve({ lane, changed: p.cut.splits.length > 0 });
+          p.resolve({ lane, changed: p.cut.splits.length > 0, alters: p.cut.changes.length > 0 });
           await p.released.opened;
           break;
         }
-        case 'schema':
-          if (!writer.schema)
-            throw new SyncError('PLUGIN_BROKEN', `the writer cannot follow the change of ${item.change.table}`);
-          await writer.schema(item.change);
-          this.#wantEnd('schema change');
-          break;
       }
     }
   }
@@ -389,8 +383,6 @@ export class Lane {
     this.#abort.abort(new SyncError('INTERNAL', 'the lane is closed'));
     this.#pending?.reject(this.#abort.signal.reason);
     this.#pending?.released.open();
-    this.#gate?.open();
-    this.#gate = null;
     await this.#loops;
     await this.#call; // the writer's calls come one after another
     const problems: unknown[] = [];

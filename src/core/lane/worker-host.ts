@@ -87,16 +87,20 @@ export class WorkerHost implements LaneHost {
     return this.#call('cancel', epoch);
   }
 
-  skip(epoch: number, hold: boolean): Promise<void> {
-    return this.#call('skip', epoch, hold);
-  }
-
-  prepare(epoch: number): Promise<LaneRecord> {
-    return this.#call('prepare', epoch);
+  prepare(epoch: number, hold: boolean): Promise<LaneRecord> {
+    return this.#call('prepare', epoch, hold);
   }
 
   commit(epoch: number, hold: boolean): Promise<void> {
     return this.#call('commit', epoch, hold);
+  }
+
+  alter(epoch: number): Promise<void> {
+    return this.#call('alter', epoch);
+  }
+
+  release(epoch: number): Promise<void> {
+    return this.#call('release', epoch);
   }
 
   counters(): Counters {
