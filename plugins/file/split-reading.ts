@@ -101,7 +101,7 @@ export class SplitReading {
 
   /** Positions are places in the file itself. */
   get plain(): boolean {
-    return this.#source.seek !== undefined;
+    return this.#source.seek !== null;
   }
 
   get consumed(): number {
