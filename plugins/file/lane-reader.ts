@@ -87,7 +87,7 @@ export class FileLaneReader implements LaneReader {
       const builder = new BatchBuilder(decoder.schema, target);
       // A plain file's bytes are counted by position: what is read ahead, or again after a resume, is not counted twice.
       const counted = (): number => (reading.plain ? decoder.point.offset : reading.consumed);
-      let before = reading.plain ? (pointOf(from)?.offset ?? 0) : counted();
+      let before = from === null ? 0 : reading.plain ? (pointOf(from)?.offset ?? 0) : counted();
       for (let ended = false; !ended && !signal.aborted;) {
         const state = decoder.decode(builder);
         ended = state === 'end';
