@@ -186,7 +186,7 @@ test('sweep removes the staging folders of the named runs and nothing else', asy
   await put(new StagedLane(targetIn(dir), { ...RUN, attempt: 3 }, 1), 'left over');
   await put(new StagedLane(targetIn(dir), { ...RUN, runId: 'other0other0' }, 0), 'of another run');
   writeFileSync(join(dir, NAME1), 'published');
-  const runs = [{ runId: RUN.runId, attempts: [2, 3], lanes: 2 }];
+  const runs = [{ runId: RUN.runId, attempts: [2, 3], lanes: 2, givenUp: false }];
   assert.deepEqual(await stagedCommitter(targetIn(dir)).sweep(runs), { removed: 2 });
   assert.deepEqual(await stagedCommitter(targetIn(dir)).sweep(runs), { removed: 0 });
   assert.deepEqual(readdirSync(dir).sort(), ['.syncx-other0other0', NAME1]);
