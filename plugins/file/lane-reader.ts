@@ -7,6 +7,7 @@ import {
   type ReadItem,
   type Split,
 } from 'syncx/plugin-api';
+import { orAborted } from 'syncx/plugin-kit';
 import { specOfSplit, STDIN_SPLIT } from './planner.js';
 import { STDIN } from './file-list.js';
 import type { FileSpec } from './file-spec.js';
@@ -25,6 +26,14 @@ function batchTargetFor(o: ReadingOptions, spec: FileSpec, most: BatchTarget): B
 
 /** A call, as the compiler takes a property that was false before an `await` for false after it. */
 const stopped = (signal: AbortSignal): boolean => signal.aborted;
+
+/** For `catch`: null once the signal is aborted; `read` ends quietly then. */
+const unlessStopped =
+  (signal: AbortSignal) =>
+  (e: unknown): null => {
+    if (signal.aborted) return null;
+    throw e;
+  };
 
 /** Reads files one after another. */
 export class FileLaneReader implements LaneReader {
@@ -86,14 +95,13 @@ export class FileLaneReader implements LaneReader {
     const live = split.id === STDIN_SPLIT.id;
     const spec = live ? { path: STDIN, size: 0, mtimeNs: '', ino: '' } : specOfSplit(split);
     const target = live ? this.#lane.batch : batchTargetFor(this.#options, spec, this.#lane.batch);
-    const reading = await SplitReading.open(
-      this.#options,
-      spec,
-      pointOf(from),
-      target,
-      this.#columns,
-      this.#takeBegun(spec),
-    );
+    const opening = SplitReading.open(this.#options, spec, pointOf(from), target, this.#columns, this.#takeBegun(spec));
+    // An input that has said nothing yet must not keep an abort waiting.
+    const reading = await (live ? orAborted(opening, signal).catch(unlessStopped(signal)) : opening);
+    if (stopped(signal)) {
+      await reading?.close();
+      return;
+    }
     this.#open = reading;
     let position: Position = from ?? START;
     if (reading !== null) {
@@ -124,16 +132,7 @@ export class FileLaneReader implements LaneReader {
 
   /** An input that says nothing must not keep an abort waiting. */
   async #fillLive(reading: SplitReading, signal: AbortSignal): Promise<void> {
-    const filled = reading.fill();
-    filled.catch(() => undefined); // told by the race, unless the abort was first
-    let onAbort = (): void => undefined;
-    const aborted = new Promise<void>((resolve) => (onAbort = resolve));
-    signal.addEventListener('abort', onAbort);
-    try {
-      await Promise.race([filled, aborted]);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
+    await orAborted(reading.fill(), signal).catch(unlessStopped(signal));
   }
 
   async #released(splitId: string, signal: AbortSignal): Promise<void> {

@@ -7,7 +7,7 @@ import {
   type RowBatch,
   type WriteResult,
 } from 'syncx/plugin-api';
-import { chooseColumns, ByteBuffer } from 'syncx/plugin-kit';
+import { chooseColumns, ByteBuffer, orAborted } from 'syncx/plugin-kit';
 import { sameColumns } from './columns.js';
 import type { WritingOptions } from './lane-writer.js';
 import { BUFFER_BYTES } from './part-file.js';
@@ -34,7 +34,7 @@ export class StdoutLaneWriter implements LaneWriter {
     this.#options = options;
   }
 
-  async write(batch: RowBatch): Promise<WriteResult> {
+  async write(batch: RowBatch, signal: AbortSignal): Promise<WriteResult> {
     const rejected: RejectedRow[] = [];
     let bytes = 0;
     for (const section of batch.sections) {
@@ -52,7 +52,8 @@ export class StdoutLaneWriter implements LaneWriter {
       for (let row = 0; row < section.rows;) {
         row = encoder.encode(batch, section, row, this.#buffer, (r) => void rejected.push(r));
         bytes += this.#buffer.length;
-        await this.#flush();
+        // A reader of the pipe that stands still must not keep an abort waiting.
+        await orAborted(this.#flush(), signal);
       }
     }
     return { rejected: rejected.length > 0 ? rejected : null, bytes };

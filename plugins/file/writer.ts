@@ -37,6 +37,10 @@ function check(o: Options): readonly Finding[] {
       hint: 'Use append, and give each run a folder of its own if it must stand alone.',
     });
   }
+  if (o.path === STDIN && o.compress !== 'none') {
+    const hint = 'Pipe the output into the program that compresses.';
+    findings.push({ path: 'compress', message: 'standard output is not compressed', hint });
+  }
   const names = wantedColumns(o) ?? [];
   names.forEach((name, i) => {
     const path = `column[${String(i)}]`;

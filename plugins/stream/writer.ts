@@ -9,6 +9,7 @@ import {
   type Writer,
   type WriteResult,
 } from 'syncx/plugin-api';
+import { orAborted } from 'syncx/plugin-kit';
 import { WRITER_OPTIONS, type WriterOptions } from './options.js';
 import { jsonRow, textRow, OP_WORDS } from './print.js';
 
@@ -36,12 +37,12 @@ class StreamLaneWriter implements LaneWriter {
         out += this.#options.format === 'json' ? jsonRow(view, op) : textRow(view, op, this.#options.fieldDelimiter);
         if (out.length >= CHUNK) {
           signal.throwIfAborted();
-          bytes += await print(out);
+          bytes += await orAborted(print(out), signal);
           out = '';
         }
       }
     }
-    if (out !== '') bytes += await print(out);
+    if (out !== '') bytes += await orAborted(print(out), signal);
     return { rejected: null, bytes };
   }
 

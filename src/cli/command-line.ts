@@ -112,7 +112,8 @@ function base(args: readonly string[]): Argv {
       // What a coercion throws comes as yargs' own error, with the message of the first.
       const own = error instanceof Error && error.name === 'YError' ? error.message : null;
       if (error !== undefined && error !== null && own === null) throw toSyncError(error);
-      throw new SyncError('USAGE', own ?? message ?? 'wrong usage', { hint: 'see sync --help' });
+      const text = (own ?? message ?? 'wrong usage').replace(/\s*\n\s*/g, ' ');
+      throw new SyncError('USAGE', text, { hint: 'see sync --help' });
     });
 }
 

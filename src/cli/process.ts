@@ -1,23 +1,15 @@
 /** How the process ends: never with a bare stack trace, never hanging, and with its output written. */
 import { writeSync } from 'node:fs';
-import { reportError, toSyncError, type JsonObject } from '../plugin-api/index.js';
+import { exitCodeOf, reportError, toSyncError, type JsonObject, type SyncError } from '../plugin-api/index.js';
 import { renderError } from './output.js';
+
+/** How long the result of a job that was stopped or has failed may wait for a stdout that nobody reads (ms). */
+const LAST_WORDS_MS = 2000;
 
 /** Makes errors that nobody awaits end the process with one line and exit code 1. */
 export function guardProcess(args: readonly string[]): void {
-  // `--output json` promises a JSON line whatever happens; what was committed is not known here, so no counts.
-  const json = hasOption(args, '--output', 'json');
   const die = (thrown: unknown): void => {
-    const error = toSyncError(thrown);
-    if (json && args[0] === 'run') {
-      const nothing: JsonObject = { read: null, written: null, dirty: null, filtered: null, bytesRead: null };
-      const rest: JsonObject = { bytesWritten: null, seconds: null, epochs: null, delivery: null };
-      const line = { ok: false, state: 'failed', ...nothing, ...rest, error: reportError(error) };
-      writeLine(1, JSON.stringify(line));
-    }
-    if (hasOption(args, '--log-level', 'debug')) writeLine(2, error.stack ?? '');
-    writeLine(2, renderError(error));
-    process.exit(1);
+    failAtOnce(args, toSyncError(thrown));
   };
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);
@@ -26,12 +18,29 @@ export function guardProcess(args: readonly string[]): void {
   process.stderr.on('error', () => undefined);
 }
 
+/** Ends the process with nothing but the error told. */
+export function failAtOnce(args: readonly string[], error: SyncError): void {
+  // `--output json` promises a JSON line whatever happens; what was committed is not known here, so no counts.
+  if (args[0] === 'run' && hasOption(args, '--output', 'json')) {
+    const nothing: JsonObject = { read: null, written: null, dirty: null, filtered: null, bytesRead: null };
+    const rest: JsonObject = { bytesWritten: null, seconds: null, epochs: null, delivery: null };
+    const line = { ok: false, state: 'failed', ...nothing, ...rest, error: reportError(error) };
+    writeLine(1, JSON.stringify(line));
+  }
+  if (hasOption(args, '--log-level', 'debug')) writeLine(2, error.stack ?? '');
+  writeLine(2, renderError(error));
+  process.exit(exitCodeOf(error));
+}
+
 /**
- * Ends the process once stdout and stderr have taken all that was written before. At once, not by running out of work:
- * a plugin's forgotten handle must not keep a finished job alive, and tearing the heap down costs 10 ms.
+ * Ends the process once stdout and stderr have taken all that was written before; unless all is well, or once they had
+ * their time.
+ * At once, not by running out of work: a plugin's forgotten handle must not keep a finished job alive, and tearing the
+ * heap down costs 10 ms.
  */
 export function endProcess(code: number): void {
   process.exitCode = code;
+  if (code !== 0) setTimeout(() => process.exit(code), LAST_WORDS_MS);
   process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
 }
 

@@ -69,6 +69,22 @@ export function buildSettings(
   };
 }
 
+/** Which options of setting.restart belong to which strategies. */
+const USED_BY: Readonly<Record<string, readonly RestartSettings['strategy'][]>> = {
+  attempts: ['fixed-delay'],
+  delay: ['fixed-delay', 'failure-rate'],
+  delayInterval: ['fixed-delay', 'failure-rate'],
+  maxFailures: ['failure-rate'],
+  failureRateInterval: ['failure-rate'],
+  failureInterval: ['failure-rate'],
+  initialBackoff: ['exponential-delay'],
+  maxBackoff: ['exponential-delay'],
+  backoffMultiplier: ['exponential-delay'],
+  resetBackoffThreshold: ['exponential-delay'],
+  jitterFactor: ['exponential-delay'],
+  attemptsBeforeReset: ['exponential-delay'],
+};
+
 function restartOf(raw: RawSetting, walk: OptionWalk): RestartSettings {
   const r = raw.restart;
   if (!r) return { strategy: 'none' };
@@ -81,6 +97,17 @@ function restartOf(raw: RawSetting, walk: OptionWalk): RestartSettings {
     }
     return value * 1000;
   };
+  for (const [name, strategies] of Object.entries(USED_BY)) {
+    const spot = walk.spots.get(`/job/setting/restart/${name}`);
+    if (!spot || strategies.includes(r.strategy)) continue;
+    const hint = `it belongs to ${strategies.join(', ')}`;
+    walk.report('warning', spot.node.offset, spot.path, `has no effect with the strategy ${r.strategy}`, hint);
+  }
+  if (r.maxBackoff < r.initialBackoff) {
+    const spot =
+      walk.spots.get('/job/setting/restart/maxBackoff') ?? walk.spots.get('/job/setting/restart/initialBackoff');
+    if (spot) walk.report('error', spot.node.offset, spot.path, 'maxBackoff is below initialBackoff', null);
+  }
   const delayMs = ofSeconds('delayInterval', 'delay');
   const intervalMs = ofSeconds('failureInterval', 'failureRateInterval');
   switch (r.strategy) {

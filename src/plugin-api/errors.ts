@@ -58,8 +58,16 @@ export function toSyncError(e: unknown, fallback: ErrorCode = 'INTERNAL'): SyncE
   if (isSyncError(e)) return e;
   if (e instanceof Error) {
     const sys = (e as NodeJS.ErrnoException).code;
-    const full = sys === 'ENOSPC' || sys === 'EDQUOT' || sys === 'EFBIG';
+    const full = sys === 'ENOSPC' || sys === 'EDQUOT';
     const text = sys !== undefined && !e.message.includes(sys) ? `${sys}: ${e.message}` : e.message;
+    if (sys === 'EFBIG') {
+      const hint = 'A file has reached the largest size that is allowed: see ulimit -f, or lower the size of files.';
+      return new SyncError('SINK_FULL', text, { cause: e, hint });
+    }
+    if (sys === 'EMFILE' || sys === 'ENFILE') {
+      const hint = 'Too many files are open: raise the limit (ulimit -n) or lower speed.channel.';
+      return new SyncError(fallback, text, { cause: e, retry: 'never', hint });
+    }
     if (full) return new SyncError('SINK_FULL', text, { cause: e, hint: 'Free some space, then run the job again.' });
     return new SyncError(sys === undefined ? 'INTERNAL' : fallback, text || e.name, { cause: e });
   }

@@ -21,3 +21,4 @@ export * from './staged-names.js';
 export * from './staged-recovery.js';
 export * from './staging-storage.js';
 export * from './target-folder.js';
+export { orAborted } from './or-aborted.js';

@@ -2,19 +2,14 @@ import type { JobResult } from '../../config/job.js';
 import type { JobSpec } from '../../job/job-spec.js';
 import { problemJson, renderProblem, type Problem } from '../../config/problem.js';
 import type { RunSummary } from '../../core/job/run-types.js';
-import {
-  exitCodeOf,
-  reportError,
-  toSyncError,
-  type AnyWriterDefinition,
-  type SyncError,
-} from '../../plugin-api/index.js';
+import { exitCodeOf, reportError, toSyncError, type AnyWriterDefinition, SyncError } from '../../plugin-api/index.js';
 import { Registry } from '../../registry/registry.js';
 import { openJob, stateRootOf } from '../job-file.js';
 import { createLogger, type LogFormat, type LogLevel } from '../logger.js';
 import { onTerminal, printNote, printResult, renderError, type OutputForm } from '../output.js';
 import { followProgress } from '../progress.js';
 import { stopOnSignals } from '../signals.js';
+import { failAtOnce } from '../process.js';
 import { liveStderr, plainStderr } from '../stderr-line.js';
 import { notBegunJson, summaryJson, summaryText } from '../summary.js';
 
@@ -33,24 +28,24 @@ export interface RunArguments {
 /** @returns the exit code. */
 export async function runCommand(args: RunArguments): Promise<number> {
   const registry = new Registry(process.env);
-  const stop = stopOnSignals();
+  const stop = stopOnSignals((name) => {
+    const hint = 'The last checkpoint is kept; run the job again to go on from it.';
+    failAtOnce(process.argv.slice(2), new SyncError('STOPPED', `a second ${name} ended the job at once`, { hint }));
+  });
+  let loaded: JobResult;
+  let stateRoot: string;
   try {
-    let loaded: JobResult;
-    let stateRoot: string;
-    try {
-      loaded = await openJob(args.job, args.jobId, registry);
-      stateRoot = stateRootOf(args.stateDir, loaded.ok ? loaded.stateDir : null);
-    } catch (e) {
-      return refuse(toSyncError(e), [], args.output);
-    }
-    if (!loaded.ok) return refuse(loaded.error, loaded.problems, args.output);
-    for (const p of loaded.problems) printNote(renderProblem(p));
-    const summary = await runLoaded(loaded.job, stateRoot, stop.signal, registry, args);
-    report(loaded.job, summary, args.output);
-    return summary.exitCode;
-  } finally {
-    stop.dispose();
+    loaded = await openJob(args.job, args.jobId, registry);
+    stateRoot = stateRootOf(args.stateDir, loaded.ok ? loaded.stateDir : null);
+  } catch (e) {
+    return refuse(toSyncError(e), [], args.output);
   }
+  if (!loaded.ok) return refuse(loaded.error, loaded.problems, args.output);
+  for (const p of loaded.problems) printNote(renderProblem(p));
+  const summary = await runLoaded(loaded.job, stateRoot, stop.signal, registry, args);
+  stop.settled();
+  report(loaded.job, summary, args.output);
+  return summary.exitCode;
 }
 
 async function runLoaded(

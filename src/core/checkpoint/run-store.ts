@@ -30,8 +30,11 @@ export async function stateIo<T>(path: string, f: () => Promise<T>): Promise<T> 
   } catch (e) {
     const s = toSyncError(e, 'STATE_IO');
     if (s.place !== undefined) throw s;
-    throw new SyncError(s.code, s.message, {
+    // A full disk of the state is not the target's.
+    const full = s.code === 'SINK_FULL';
+    throw new SyncError(full ? 'STATE_IO' : s.code, s.message, {
       place: path,
+      ...(full ? { retry: 'never' as const } : {}),
       hint: s.hint ?? 'The last checkpoint is untouched; mend the state folder and run the job again.',
       cause: e,
     });

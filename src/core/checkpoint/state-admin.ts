@@ -139,8 +139,13 @@ export async function resolveState(
   if (lanes.length === 0) {
     throw new SyncError('USAGE', `epoch ${String(newest.epoch)} has no lane ${String(lane)}`, { place: run.dir });
   }
-  for (const l of lanes) await run.resolve(newest.epoch, l, as);
-  return `epoch ${String(newest.epoch)} of run ${run.runId}: lane ${lanes.join(', ')} is taken as ${as} by the next start`;
+  const open: number[] = [];
+  for (const l of lanes) {
+    if (lane !== 'all' || (await run.resolution(newest.epoch, l)) === null) open.push(l);
+  }
+  for (const l of open) await run.resolve(newest.epoch, l, as);
+  if (open.length === 0) return `epoch ${String(newest.epoch)} of run ${run.runId}: every lane is decided already`;
+  return `epoch ${String(newest.epoch)} of run ${run.runId}: lane ${open.join(', ')} is taken as ${as} by the next start`;
 }
 
 export interface ResetDeps {

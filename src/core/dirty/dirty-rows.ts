@@ -5,7 +5,7 @@
 import { open, readdir, rename, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode, makeDirDurable, publishNoReplace, syncDir, unlinkIfThere } from '../../durable/files.js';
-import { SyncError, type RejectedRow, type RunIdentity } from '../../plugin-api/index.js';
+import { SyncError, toSyncError, type RejectedRow, type RunIdentity } from '../../plugin-api/index.js';
 import type { DirtyFile } from '../checkpoint/format.js';
 import type { DirtyLimit } from '../limits/dirty-limit.js';
 
@@ -47,7 +47,11 @@ export class DirtyRows {
     }
   }
 
-  async #flush(): Promise<void> {
+  #flush(): Promise<void> {
+    return dirtyIo(this.#dir, () => this.#write());
+  }
+
+  async #write(): Promise<void> {
     if (this.#lines.length === 0) return;
     const text = `${this.#lines.join('\n')}\n`;
     this.#lines = [];
@@ -72,9 +76,11 @@ export class DirtyRows {
     await this.#flush();
     const f = this.#file;
     if (!f) return null;
-    await f.handle.sync();
-    await f.handle.close();
-    await syncDir(this.#dir);
+    await dirtyIo(this.#dir, async () => {
+      await f.handle.sync();
+      await f.handle.close();
+      await syncDir(this.#dir);
+    });
     const target = join(this.#dir, `dirty-${this.#run.runId}-${String(this.#lane)}-${String(epoch)}.jsonl`);
     this.#prepared = { staged: f.path, target, size: this.#size, rows: this.#rows };
     this.#file = null;
@@ -116,6 +122,22 @@ export class DirtyRows {
   }
 }
 
+/** The folder of dirty rows is neither the target nor the state: an error of it says so. */
+async function dirtyIo<T>(path: string, f: () => Promise<T>): Promise<T> {
+  try {
+    return await f();
+  } catch (e) {
+    const s = toSyncError(e, 'DIRTY_IO');
+    if (s.code !== 'DIRTY_IO' && s.code !== 'SINK_FULL') throw s;
+    throw new SyncError('DIRTY_IO', `dirty rows cannot be kept: ${s.message}`, {
+      place: path,
+      cause: e,
+      retry: s.retry,
+      hint: 'Mend the folder of dirty rows (setting.dirty.path; by default it is in the state folder) and run the job again.',
+    });
+  }
+}
+
 /** Removes the staged rows of a run's earlier starts: what no checkpoint names was never committed. */
 export async function sweepDirty(dir: string, runId: string, before: number): Promise<void> {
   const shape = new RegExp(`^\\.dirty-${runId}-a(\\d+)-.*\\.pending$`);
@@ -133,7 +155,7 @@ export async function sweepDirty(dir: string, runId: string, before: number): Pr
 
 /** Publishes a prepared file. Idempotent. @throws SyncError SINK_CONFLICT where it is in neither place. */
 export async function publishDirty(f: DirtyFile): Promise<void> {
-  const r = await publishNoReplace(f.staged, f.target, f.size);
+  const r = await dirtyIo(f.target, () => publishNoReplace(f.staged, f.target, f.size));
   if (r === 'missing' || r === 'conflict') {
     throw new SyncError('SINK_CONFLICT', `${String(f.rows)} dirty rows are neither staged nor published`, {
       place: f.target,

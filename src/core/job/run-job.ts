@@ -74,7 +74,10 @@ class JobStart {
         deps.log.warn(fields, `the job failed and starts again in ${String(pause)} ms`);
         await sleep(pause, undefined, { signal: deps.stop }).catch(() => undefined);
         // Nothing runs now, and the failure is what the job ended with.
-        if (deps.stop.aborted) throw error;
+        if (deps.stop.aborted) {
+          deps.log.warn(fields, 'the job was told to stop in the pause before its restart: it ends with its failure');
+          throw error;
+        }
       }
     }
   }

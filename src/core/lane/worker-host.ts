@@ -208,9 +208,16 @@ function tell(events: LaneEvents, m: Extract<FromLane, { readonly is: 'event' }>
 
 function laneDied(lane: number, cause: unknown): SyncError {
   const memory = (cause as { readonly code?: unknown } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
-  const why = memory ? 'it ran out of memory' : typeof cause === 'string' ? cause : toSyncError(cause).message;
+  const known = toSyncError(cause, 'LANE_DIED');
+  const why = memory ? 'it ran out of memory' : known.message;
+  const hint = memory
+    ? 'Lower speed.channel, or raise the limit with NODE_OPTIONS=--max-old-space-size.'
+    : known.code === 'LANE_DIED'
+      ? known.hint
+      : undefined;
   return new SyncError('LANE_DIED', `lane ${String(lane)} has died: ${why}`, {
     cause,
-    ...(memory ? { hint: 'Lower speed.channel, or raise the limit with NODE_OPTIONS=--max-old-space-size.' } : {}),
+    ...(known.code === 'LANE_DIED' ? { retry: known.retry } : {}),
+    ...(hint === undefined ? {} : { hint }),
   });
 }

@@ -63,7 +63,7 @@ export class DirtyLimit {
 
 function passed(what: string): SyncError {
   return new SyncError('DIRTY_LIMIT', what, {
-    hint: 'Mend the source or raise errorLimit; the rows of the aborted epoch are in the file marked not-committed.',
+    hint: 'Mend the source or raise errorLimit; the rows of the aborted epoch are in the files marked not-committed.',
   });
 }
 

@@ -9,7 +9,6 @@ const accepted = async (json: string) => (await assertAccepted(restart(json))).j
 test('none by default', async () => {
   assert.deepEqual((await assertAccepted(jobText())).job.settings.restart, { strategy: 'none' });
   assert.deepEqual(await accepted('{}'), { strategy: 'none' });
-  assert.deepEqual(await accepted('{"strategy": "NoRestart", "restartAttempts": 5}'), { strategy: 'none' });
 });
 
 test("FlinkX's spelling, in seconds", async () => {
@@ -58,5 +57,17 @@ test('every time in ms may be written as a duration', async () => {
 test('two names of one thing are refused', async () => {
   await assertRefused(restart('{"strategy": "fixedDelay", "delay": 5, "delayInterval": 1}'), [
     'job.json:15:84: error: job.setting.restart.delayInterval: says the same as delay; keep one of them',
+  ]);
+});
+
+test('options of another strategy are told, not followed in silence', async () => {
+  await assertAccepted(restart('{"restartAttempts": 3}'), [
+    'job.json:15:48: warning: job.setting.restart.restartAttempts: has no effect with the strategy none; it belongs to fixed-delay',
+  ]);
+  await assertAccepted(restart('{"strategy": "fixed-delay", "attempts": 3, "maxFailures": 2, "delay": 1}'), [
+    'job.json:15:86: warning: job.setting.restart.maxFailures: has no effect with the strategy fixed-delay; it belongs to failure-rate',
+  ]);
+  await assertRefused(restart('{"strategy": "exponential-delay", "maxBackoff": 5}'), [
+    'job.json:15:69: error: job.setting.restart.maxBackoff: maxBackoff is below initialBackoff',
   ]);
 });
