@@ -68,6 +68,6 @@ test('options of another strategy are told, not followed in silence', async () =
     'job.json:15:86: warning: job.setting.restart.maxFailures: has no effect with the strategy fixed-delay; it belongs to failure-rate',
   ]);
   await assertRefused(restart('{"strategy": "exponential-delay", "maxBackoff": 5}'), [
-    'job.json:15:69: error: job.setting.restart.maxBackoff: maxBackoff is below initialBackoff',
+    'job.json:15:76: error: job.setting.restart.maxBackoff: maxBackoff is below initialBackoff',
   ]);
 });
