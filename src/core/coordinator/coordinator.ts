@@ -299,8 +299,7 @@ export class Coordinator implements LaneEvents {
       timer.abort(); // also after a failure: a timer left behind keeps the process alive
     }
     this.#throwIfFailed();
-    await this.#takeBack(n);
-    queue.enterAll();
+    // Where this ends the attempt nothing is taken back: a lane that is stuck could not answer.
     if (this.#p.stop.aborted) {
       throw new SyncError(
         'STOP_TIMEOUT',
@@ -320,6 +319,8 @@ export class Coordinator implements LaneEvents {
         },
       );
     }
+    await this.#takeBack(n);
+    queue.enterAll();
     this.#p.log.warn(
       { epoch: n, timeouts: this.#timeouts },
       'a checkpoint timed out and is tolerated; the epoch grows',
