@@ -115,6 +115,7 @@ export const writer = defineWriter({
   summary: 'Writes local files (csv, JSON lines, text; plain or gzip), exactly once, or standard output.',
   options: WRITER_OPTIONS,
   check,
+  usesStdout: (o) => o.path === STDIN,
   columns: wantedColumns,
   create: (o, context) => Promise.resolve(createWriter(o, context)),
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   SyncError,
+  type Committable,
   type JsonValue,
   type LaneContext,
   type LaneWriter,
@@ -27,6 +28,8 @@ export interface Piece extends CommittedPiece {
   readonly lane: number;
   readonly size: number;
 }
+
+const committableOf = (p: Piece): Committable => ({ data: { ...p }, place: p.file, rows: p.rows });
 
 /** A lane's state: the rows it has written in the run. `kept` holds those of lanes that there are no more. */
 export interface LaneState {
@@ -103,7 +106,7 @@ export class ScriptedLaneWriter implements LaneWriter {
       }
       this.#lane.failpoint('scripted.prepared');
       const state: LaneState = { format: 1, rows: this.#rows, kept: this.#kept };
-      const committables = piece && this.#options.delivery === 'exactly-once' ? [{ data: { ...piece } }] : [];
+      const committables = piece && this.#options.delivery === 'exactly-once' ? [committableOf(piece)] : [];
       return { ...this.#told(true), committables, state: state as unknown as JsonValue };
     });
   }

@@ -111,5 +111,6 @@ export const writer = defineWriter({
   summary: 'Prints rows to stdout, or drops them.',
   options: WRITER_OPTIONS,
   columns: () => null,
+  usesStdout: (o) => o.print,
   create: (o) => Promise.resolve(new StreamWriter(o)),
 });

@@ -46,6 +46,7 @@ export function progressLine(
     if (rate.bytes > 0) parts.push(`ETA ${formatDuration((total - c.bytesRead) / rate.bytes)}`);
   }
   if (c.dirty > 0) parts.push(`${formatCount(c.dirty)} dirty`);
+  if (p.restarts > 0) parts.push(`${String(p.restarts)} restarts`);
   parts.push(`${String(p.epochs)} epochs`, formatDuration(seconds));
   return parts.join(' · ');
 }

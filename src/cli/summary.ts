@@ -22,6 +22,7 @@ export function summaryJson(s: RunSummary): JsonObject {
     jobId: s.jobId,
     runId: s.runId,
     resumed: s.resumed,
+    restarts: s.restarts,
     dirtyFiles: s.dirtyFiles,
     thisStart: { ...s.thisStart },
     uncommitted: { ...s.uncommitted },
@@ -50,6 +51,7 @@ export function summaryText(s: RunSummary): string {
     ['time', `${s.seconds.toFixed(3)} s`],
     ['rate', `${formatCount(perSecond(s.thisStart.read))} rows/s, ${formatBytes(perSecond(s.thisStart.bytesRead))}/s`],
     ['epochs', formatCount(s.epochs)],
+    ...(s.restarts > 0 ? ([['restarts', formatCount(s.restarts)]] as const) : []),
     ['delivery', s.delivery],
   ];
   const width = Math.max(...rows.map(([k]) => k.length));

@@ -37,6 +37,8 @@ export interface RunRecord {
   readonly attempts: readonly number[];
   /** Highest number of lanes that any attempt had. */
   readonly lanes: number;
+  /** True: nobody will go on with the run, so what its lanes' states name may go too. */
+  readonly givenUp: boolean;
 }
 
 export interface LaneContext extends PluginContext {

@@ -10,7 +10,8 @@ export const API_VERSION = 1;
  * The options of a plugin: plain JSON Schema (draft 7) of type object, plus these keywords on properties:
  * `x-secret` (never leaves the config), `x-state` (`identity`, the default: part of the state fingerprint; `tuning`: may
  * change between runs), `x-unit`, `x-path` (`one` or `list`, with commas: paths of this
- * machine, kept absolute in state), `x-aliases` (other accepted names), `x-values` (accepted spellings → value).
+ * machine, kept absolute in state), `x-aliases` (other accepted names), `x-values` (accepted spellings → value),
+ * `x-ignored` (in place of a schema: the option is accepted, has no effect, and the text says why in a warning).
  * Everything that says something about an option is derived from it.
  */
 export type OptionsSchema = JSONSchema & {
@@ -57,6 +58,8 @@ interface WriterShape<S, O> extends PluginBase<S> {
   check?(options: O): readonly Finding[];
   /** Pure: the columns the writer expects, in order; null: takes what comes. */
   columns?(options: O): readonly string[] | null;
+  /** Pure: whether rows go to standard output, so that the summary must not. */
+  usesStdout?(options: O): boolean;
   create(options: O, context: PluginContext): Promise<Writer>;
 }
 

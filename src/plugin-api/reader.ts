@@ -34,8 +34,11 @@ export interface Reader {
   readonly positions: PositionCodec;
   /** False: what was read cannot be read again (stdin, a socket), so no pair with it is exactly-once. */
   readonly replayable: boolean;
-  /** `saved` is an earlier `snapshot()`, or null on a fresh start. */
-  planner(saved: JsonValue | null): Promise<SplitPlanner>;
+  /**
+   * `saved` is an earlier `snapshot()`, or null on a fresh start. `lanes`: how many may read side by side, in this start;
+   * a hint for the size of splits, which MUST NOT change what a saved plan holds.
+   */
+  planner(saved: JsonValue | null, lanes?: number): Promise<SplitPlanner>;
   /** Planner's facts that all lanes share (say, a snapshot's position). Asked after `planner`, before `openLane`. */
   shared?(): JsonValue;
   openLane(lane: LaneContext, shared: JsonValue): Promise<LaneReader>;

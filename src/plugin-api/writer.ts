@@ -27,6 +27,9 @@ export interface WriteResult {
  */
 export interface Committable {
   readonly data: JsonValue;
+  /** Where the rows will be, and how many they are: for the person who must decide where nobody else can tell. */
+  readonly place?: string;
+  readonly rows?: number;
 }
 
 export interface Prepared extends WriteResult {

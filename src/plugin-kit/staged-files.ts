@@ -19,25 +19,19 @@ export interface StagedFile {
   readonly target: string;
   /** Bytes of the staged file. */
   readonly size: number;
-  readonly rows: number;
 }
 
 /** @throws SyncError STATE_CORRUPT where it is not of {@link StagedFile}'s form. */
 export function stagedFileOf(data: JsonValue): StagedFile {
   const d = (typeof data === 'object' && data !== null ? data : {}) as JsonObject;
-  const { format, staged, target, size, rows } = d;
-  const ok =
-    format === 1 &&
-    typeof staged === 'string' &&
-    typeof target === 'string' &&
-    typeof size === 'number' &&
-    typeof rows === 'number';
+  const { format, staged, target, size } = d;
+  const ok = format === 1 && typeof staged === 'string' && typeof target === 'string' && typeof size === 'number';
   if (!ok) {
     throw new SyncError('STATE_CORRUPT', `a committable of the checkpoint is not a staged file of format 1`, {
       hint: 'It was written by another version; go on with that version.',
     });
   }
-  return { format: 1, staged, target, size, rows };
+  return { format: 1, staged, target, size };
 }
 
 /** A staged file that is being written. */
@@ -141,9 +135,10 @@ export class StagedLane {
   async prepare(epoch: number): Promise<readonly Committable[]> {
     const { storage, folder, prefix, suffix } = this.#target;
     if (this.#open.size > 0) throw new SyncError('INTERNAL', 'a staged file is still open at prepare');
-    const files = this.#closed.map((f, seq): StagedFile => {
+    const closed = this.#closed;
+    const files = closed.map(({ staged, size }, seq): StagedFile => {
       const name = publishedName(prefix, this.#run.runId, this.#lane, epoch, seq, suffix);
-      return { format: 1, target: storage.join(folder, name), ...f };
+      return { format: 1, staged, target: storage.join(folder, name), size };
     });
     if (files.length > 0) {
       await this.#there.assertThere();
@@ -152,7 +147,7 @@ export class StagedLane {
     }
     this.#closed = [];
     this.#prepared.set(epoch, files);
-    return files.map((f) => ({ data: { ...f } }));
+    return files.map((f, i) => ({ data: { ...f }, place: f.target, rows: closed[i]?.rows ?? 0 }));
   }
 
   async #assertWhole(f: StagedFile): Promise<void> {

@@ -83,5 +83,5 @@ export function expectedAnswer(env: WriterEnv): RecoverAnswer {
 }
 
 export function recordOf(run: RunIdentity, lanes = 1): RunRecord {
-  return { runId: run.runId, attempts: Array.from({ length: run.attempt }, (_, i) => i + 1), lanes };
+  return { runId: run.runId, attempts: Array.from({ length: run.attempt }, (_, i) => i + 1), lanes, givenUp: false };
 }

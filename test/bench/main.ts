@@ -17,7 +17,7 @@ const ROWS = Number(values.rows);
 const REPEAT = Number(values.repeat);
 const WORK = join(ROOT, '.work', 'bench');
 
-function jobFile(name: string, input: string, output: string, fileType: string): string {
+function jobFile(name: string, input: string, output: string, fileType: string, setting: object = {}): string {
   const path = join(WORK, `${name}.json`);
   const job = {
     job: {
@@ -27,7 +27,7 @@ function jobFile(name: string, input: string, output: string, fileType: string):
           writer: { name: 'filewriter', parameter: { path: output, fileType, isFirstLineHeader: fileType === 'csv' } },
         },
       ],
-      setting: { speed: { channel: 1 } },
+      setting: { speed: { channel: 1 }, ...setting },
     },
   };
   writeFileSync(path, JSON.stringify(job));
@@ -87,7 +87,7 @@ async function startUp(): Promise<void> {
   for (let i = 0; i < repeat; i++) {
     rmSync(join(WORK, 'out-ten'), { recursive: true, force: true });
     rmSync(state, { recursive: true, force: true });
-    ours.push(await wallMs(process.execPath, [SYNC, 'run', job, '--state-dir', state], WORK));
+    ours.push(await wallMs(SYNC, ['run', job, '--state-dir', state], WORK));
     bare.push(await wallMs(process.execPath, ['-e', '0'], WORK));
   }
   say({
@@ -100,10 +100,90 @@ async function startUp(): Promise<void> {
   });
 }
 
+const PARTS = 8;
+
+/** Files of ROWS rows together. */
+function partFiles(): string {
+  const dir = join(WORK, `parts-${String(ROWS)}`);
+  for (let i = 0; i < PARTS; i++) makeCsv(join(dir, `${String(i)}.csv`), Math.ceil(ROWS / PARTS));
+  return join(dir, '*.csv');
+}
+
+/** csv → csv over several files with the settings of each kind, alternating. */
+async function compare(
+  settings: Readonly<Record<string, object>>,
+  each: (kind: string, usage: Usage, log: string) => void,
+): Promise<void> {
+  const input = partFiles();
+  const output = join(WORK, 'out-compare');
+  const state = join(WORK, 'state-compare');
+  for (let i = 0; i < REPEAT; i++) {
+    for (const [kind, setting] of Object.entries(settings)) {
+      rmSync(output, { recursive: true, force: true });
+      rmSync(state, { recursive: true, force: true });
+      const job = jobFile(`compare-${kind}`, input, output, 'csv', setting);
+      const args = [SYNC, 'run', job, '--state-dir', state, '--output', 'json'];
+      const u = await measureNode([...args, '--log-level', 'debug', '--log-format', 'json'], WORK);
+      each(kind, u, u.stderr);
+    }
+  }
+  rmSync(output, { recursive: true, force: true });
+}
+
+/** The same rows on one lane and on two worker lanes. */
+async function channels(): Promise<void> {
+  const usages: Record<string, Usage[]> = { one: [], two: [] };
+  const settings = { one: { speed: { channel: 1 } }, two: { speed: { channel: 2 } } };
+  await compare(settings, (kind, u) => void usages[kind]?.push(u));
+  const seconds = (k: string): number => median((usages[k] ?? []).map((u) => u.seconds));
+  say({
+    case: 'channels',
+    rows: ROWS,
+    files: PARTS,
+    seconds: round(seconds('two')),
+    cpuSeconds: round(median((usages['two'] ?? []).map((u) => u.cpu))),
+    peakRssMiB: Math.round(Math.max(...(usages['two'] ?? []).map((u) => u.rss))),
+    yardstick: 'one channel',
+    yardstickSeconds: round(seconds('one')),
+    ratio: round(seconds('one') / seconds('two')),
+    repeat: REPEAT,
+  });
+}
+
+/** What checkpoints cost: the same job with one at its end only, every 10 s, and every second. */
+async function checkpoints(): Promise<void> {
+  const seconds: Record<string, number[]> = { end: [], ten: [], one: [] };
+  const held: Record<string, number[]> = { end: [], ten: [], one: [] };
+  const epochs: Record<string, number[]> = { end: [], ten: [], one: [] };
+  const every = (interval: number): object => ({ checkpoint: { interval } });
+  await compare({ end: every(3_600_000), ten: every(10_000), one: every(1000) }, (kind, u, log) => {
+    const ms = [...log.matchAll(/"heldMs":(\d+)/g)].map((m) => Number(m[1]));
+    seconds[kind]?.push(u.seconds);
+    held[kind]?.push(ms.reduce((a, b) => a + b, 0));
+    epochs[kind]?.push(ms.length);
+  });
+  for (const kind of ['ten', 'one']) {
+    say({
+      case: `checkpoints-${kind === 'ten' ? '10s' : '1s'}`,
+      rows: ROWS,
+      seconds: round(median(seconds[kind] ?? [])),
+      epochs: median(epochs[kind] ?? []),
+      heldMs: median(held[kind] ?? []),
+      yardstick: 'one checkpoint, at the end',
+      yardstickSeconds: round(median(seconds['end'] ?? [])),
+      yardstickHeldMs: median(held['end'] ?? []),
+      ratio: round(median(seconds['end'] ?? []) / median(seconds[kind] ?? [])),
+      repeat: REPEAT,
+    });
+  }
+}
+
 const CASES: Readonly<Record<string, () => Promise<void>>> = {
   'csv-to-csv': () => convert('csv', ROWS),
   'csv-to-json': () => convert('json', ROWS),
   'start-up': startUp,
+  channels,
+  checkpoints,
 };
 
 if (!existsSync(join(ROOT, 'test/bench/node_modules'))) {

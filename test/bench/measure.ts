@@ -7,6 +7,7 @@ export interface Usage {
   readonly cpu: number;
   /** Peak resident set, MiB. */
   readonly rss: number;
+  readonly stderr: string;
 }
 
 const HOOK = join(ROOT, 'test', 'bench', 'usage-hook.cjs');
@@ -28,7 +29,7 @@ export function measureNode(args: readonly string[], cwd: string): Promise<Usage
     child.once('close', (code) => {
       const seconds = (performance.now() - began) / 1000;
       if (code !== 0) reject(new Error(`${args.join(' ')} ended with ${String(code)}:\n${stderr}`));
-      else resolve({ seconds, ...(JSON.parse(usage) as { cpu: number; rss: number }) });
+      else resolve({ seconds, stderr, ...(JSON.parse(usage) as { cpu: number; rss: number }) });
     });
   });
 }

@@ -62,7 +62,6 @@ contractTests(
       };
     },
     waive: {
-      'descriptor.descriptions': 'the options inside column have no descriptions yet',
       'descriptor.defaults': 'filterRegex has no default: without it all files are read',
       'transaction.safe-points': 'a file has no transactions',
       'flow.abort-idle': 'files are bounded; standard input belongs to the test runner',
@@ -109,7 +108,6 @@ function csvWriter(options: JsonObject): void {
       asRead: (_column, value) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value),
       waive: {
         'values.bad-row': 'csv has a form for every text, so no row is refused',
-        'descriptor.descriptions': 'the options inside column have no descriptions yet',
         'descriptor.defaults': 'fileName and fileNameSuffix have no default: without them the name follows from others',
       },
     }),

@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   LaneReader,
   PluginContext,
@@ -182,6 +183,21 @@ export const READER_FLAWS: Readonly<Record<string, readonly (readonly [ReaderFla
     ],
     [{ planner: () => ({ snapshot: () => ({ unchangedSince: 0 }) }) }, /cannot be unchanged/],
   ],
+  'planning.pending': [
+    [
+      {
+        planner: (p) => ({
+          async next(signal) {
+            const s = await p.next(signal);
+            await sleep(20);
+            return s;
+          },
+        }),
+      },
+      /in neither place/,
+    ],
+  ],
+  'planning.remaining': [[{ planner: () => ({ remaining: () => 1 }) }, /1 were said to remain/]],
   'planning.once': [
     [
       {

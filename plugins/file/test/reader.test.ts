@@ -133,6 +133,8 @@ for (const gzip of [false, true]) {
       const rest = await readSplit(r, split, p.position, batch);
       assert.deepEqual(rest.rows, whole.rows.slice(p.rows));
       assert.deepEqual(rest.end, whole.end);
+      const { offset } = p.position as { readonly offset: number };
+      if (!gzip) assert.equal(rest.sourceBytes, Buffer.byteLength(text) - offset);
     }
     for (let i = 1; i < whole.positions.length; i++) {
       assert.equal(r.positions.compare(whole.positions[i - 1]?.position ?? 0, whole.positions[i]?.position ?? 0), -1);

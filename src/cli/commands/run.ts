@@ -118,10 +118,9 @@ function report(job: JobSpec, summary: RunSummary, output: OutputForm): void {
   if (summary.error) printNote(renderError({ place: undefined, hint: undefined, ...summary.error }));
 }
 
-/** Rows on stdout must not be mixed with the summary. The contract has no word for this yet, hence the two options. */
+/** Rows on stdout must not be mixed with the summary. */
 function writesToStdout(job: JobSpec): boolean {
-  const { path, print } = job.writer.options;
-  return path === '-' || print === true;
+  return job.writer.definition.usesStdout?.(job.writer.options) ?? false;
 }
 
 /** The job does not even begin. */

@@ -1,5 +1,5 @@
 /** Says what is in doubt about an epoch, so that a person can decide it without reading the checkpoint. */
-import { SyncError, type Committable, type JsonObject, type RecoverAnswer } from '../../plugin-api/index.js';
+import { SyncError, type Committable, type RecoverAnswer } from '../../plugin-api/index.js';
 
 /** A lane whose answers leave the engine without a verdict. */
 export interface LaneInDoubt {
@@ -12,25 +12,18 @@ const IN_MESSAGE = 3;
 const IN_HINT = 10;
 const MAX_CHARS = 160;
 
-/** Committables are the plugin's own JSON; where it has a text `target` (the place of the rows) and a number `rows`, those tell it to a person. */
+/** What the plugin says of the piece, else its JSON. */
 function nameOf(c: Committable): string {
-  const { target } = fieldsOf(c);
-  const text = typeof target === 'string' ? target : JSON.stringify(c.data);
+  const text = c.place ?? JSON.stringify(c.data);
   return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS)}…`;
-}
-
-function fieldsOf(c: Committable): JsonObject {
-  const { data } = c;
-  return typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as JsonObject) : {};
 }
 
 /** ` (12 rows)`, or nothing where a committable does not tell. */
 function rowsOf(all: readonly Committable[]): string {
   let sum = 0;
   for (const c of all) {
-    const { rows } = fieldsOf(c);
-    if (typeof rows !== 'number') return '';
-    sum += rows;
+    if (c.rows === undefined) return '';
+    sum += c.rows;
   }
   return ` (${String(sum)} rows)`;
 }

@@ -168,15 +168,18 @@ export class RunStore {
     if (newest > attempt) throw await this.#fenced(attempt);
   }
 
-  /** The run with everything that its starts may have left, for sweeping. */
-  async record(damaged: 'refuse' | 'skip damaged' = 'refuse'): Promise<RunRecord> {
+  /**
+   * The run with everything that its starts may have left, for sweeping. `givenUp`: for a run that nobody goes on with; damaged records of its attempts are
+   * skipped.
+   */
+  async record(givenUp = false): Promise<RunRecord> {
     const attempts = await this.attempts();
     let lanes = 1;
     for (const k of attempts) {
       const a = this.attempt(k);
-      lanes = Math.max(lanes, (await (damaged === 'refuse' ? a : a.catch(() => null)))?.lanes ?? 1);
+      lanes = Math.max(lanes, (await (givenUp ? a.catch(() => null) : a))?.lanes ?? 1);
     }
-    return { runId: this.runId, attempts, lanes };
+    return { runId: this.runId, attempts, lanes, givenUp };
   }
 
   epochs(): Promise<readonly number[]> {

@@ -193,6 +193,7 @@ export class Coordinator implements LaneEvents {
     const reports = await this.#barriers(queue, n, limitMs, trigger);
     if (!reports) return null;
 
+    const passed = performance.now();
     // 1 → snapshot: at the start of a macrotask nothing of `next` is under way (see SplitQueue.snapshot).
     await macrotask();
     this.#throwIfFailed();
@@ -225,6 +226,7 @@ export class Coordinator implements LaneEvents {
     // 4. commit; 5. outcome
     await store.assertNewest(run.attempt);
     await Promise.all(this.#lanes.map((l) => l.commit(n, stopping || alters)));
+    const heldMs = Math.round(performance.now() - passed);
     points.hit('outcome.before');
     await store.putOutcome({
       format: STATE_FORMAT,
@@ -253,7 +255,7 @@ export class Coordinator implements LaneEvents {
     this.#timeouts = 0;
     this.#lastEnd = performance.now();
     const ms = Math.round(this.#lastEnd - began);
-    log.debug({ epoch: n, trigger, ms, rows: this.#committed.written }, `epoch ${String(n)} committed`);
+    log.debug({ epoch: n, trigger, ms, heldMs, rows: this.#committed.written }, `epoch ${String(n)} committed`);
     return { end };
   }
 

@@ -234,7 +234,7 @@ export class Attempt {
     this.#coordinator = coordinator;
 
     // The planner comes before begin: a source that is not there must not cost the target anything.
-    const planner = await pluginCall('SOURCE_IO', () => reader.planner(restored.planner));
+    const planner = await pluginCall('SOURCE_IO', () => reader.planner(restored.planner, job.settings.channel));
     for (const o of restored.replay.reopened) planner.reopen(o.split, o.position);
     if (restored.replay.committed.length > 0) planner.committed(restored.replay.committed);
     points.hit('planner.after');

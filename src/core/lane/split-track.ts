@@ -17,10 +17,13 @@ interface Track {
  */
 export class SplitTrack {
   readonly #tracks = new Map<string, Track>();
+  /** Bounded splits that are not read to their end. */
+  #openBounded = 0;
 
   assign(split: Split, from: Position | null): void {
     if (this.#tracks.has(split.id)) throw new SyncError('PLUGIN_BROKEN', `split ${split.id} was assigned twice`);
     this.#tracks.set(split.id, { split, from, to: from, ended: null, safe: true, touched: false });
+    if (split.bounded) this.#openBounded++;
   }
 
   /** @throws SyncError PLUGIN_BROKEN for a split that is not open here. */
@@ -44,6 +47,7 @@ export class SplitTrack {
     t.safe = true;
     t.to = position;
     t.ended = { outcome };
+    if (t.split.bounded) this.#openBounded--;
   }
 
   check(splitId: string): void {
@@ -51,9 +55,7 @@ export class SplitTrack {
   }
 
   get openBounded(): number {
-    let n = 0;
-    for (const t of this.#tracks.values()) if (!t.ended && t.split.bounded) n++;
-    return n;
+    return this.#openBounded;
   }
 
   get allSafe(): boolean {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setImmediate as macrotask } from 'node:timers/promises';
 import type { JsonValue, Reader, Split, SplitPlanner } from '../../plugin-api/index.js';
 import type { ContractCase } from '../case.js';
 import { readWhole, within } from '../drive.js';
@@ -82,6 +83,40 @@ export const planningCases: readonly ContractCase<ReaderEnv>[] = [
           `resumed after ${String(taken)} splits`,
         );
       }
+    },
+  },
+  {
+    id: 'planning.pending',
+    title: 'a split that next has not answered yet is still in the snapshot',
+    needs: ['replayable'],
+    async run(env) {
+      const source = await env.seed('plain', 40);
+      const planner = await (await env.reader(source)).planner(null);
+      let pending: JsonValue = null;
+      let answer: Split | 'end' | null = null;
+      const asked = planner.next(never).then((s) => (answer = s));
+      // The engine takes snapshots at the start of a macrotask, when answers that are ready have arrived.
+      for (await macrotask(); answer === null; await macrotask()) pending ??= fullSnapshot(planner, 1);
+      const split = await asked;
+      if (pending === null || split === 'end') return;
+      const first = await (await env.reader(source)).planner(json(pending) as JsonValue);
+      assert.deepEqual(await first.next(never), split, 'the split was in neither place');
+    },
+  },
+  {
+    id: 'planning.remaining',
+    title: 'no more splits are handed out than were said to remain',
+    needs: [],
+    async run(env) {
+      const source = await env.seed('plain', 40);
+      const { planner, outcomes } = {
+        planner: await (await env.reader(source)).planner(null),
+        outcomes: await outcomesOf(await env.reader(source), source.rows),
+      };
+      const said = planner.remaining?.() ?? null;
+      if (said === null) return;
+      const all = await planAll(planner, outcomes);
+      assert.ok(all.length <= said, `${String(all.length)} splits, ${String(said)} were said to remain`);
     },
   },
   {

@@ -4,7 +4,9 @@ import { commitUnknown } from '../../../src/core/checkpoint/doubt.js';
 import type { Committable, RecoverAnswer } from '../../../src/plugin-api/index.js';
 
 const file = (n: number): Committable => ({
-  data: { target: `/out/part-${String(n)}`, staged: 'x'.repeat(300), rows: n },
+  data: { staged: 'x'.repeat(300) },
+  place: `/out/part-${String(n)}`,
+  rows: n,
 });
 
 test('a lane of which only some files are published: counts, names, and what either word would do', () => {

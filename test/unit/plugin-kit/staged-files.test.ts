@@ -66,8 +66,8 @@ test('nothing is visible before commit; after it the files stand under names of 
   assert.deepEqual(
     committables.map((c) => c.data),
     [
-      { format: 1, staged: join(dir, STAGING, '2-0-0.part'), target: join(dir, NAME1), size: 3, rows: 1 },
-      { format: 1, staged: join(dir, STAGING, '2-0-1.part'), target: join(dir, NAME2), size: 4, rows: 1 },
+      { format: 1, staged: join(dir, STAGING, '2-0-0.part'), target: join(dir, NAME1), size: 3 },
+      { format: 1, staged: join(dir, STAGING, '2-0-1.part'), target: join(dir, NAME2), size: 4 },
     ],
   );
   assert.deepEqual(readdirSync(dir), [STAGING]);
@@ -186,7 +186,7 @@ test('sweep removes the staging folders of the named runs and nothing else', asy
   await put(new StagedLane(targetIn(dir), { ...RUN, attempt: 3 }, 1), 'left over');
   await put(new StagedLane(targetIn(dir), { ...RUN, runId: 'other0other0' }, 0), 'of another run');
   writeFileSync(join(dir, NAME1), 'published');
-  const runs = [{ runId: RUN.runId, attempts: [2, 3], lanes: 2 }];
+  const runs = [{ runId: RUN.runId, attempts: [2, 3], lanes: 2, givenUp: false }];
   assert.deepEqual(await stagedCommitter(targetIn(dir)).sweep(runs), { removed: 2 });
   assert.deepEqual(await stagedCommitter(targetIn(dir)).sweep(runs), { removed: 0 });
   assert.deepEqual(readdirSync(dir).sort(), ['.syncx-other0other0', NAME1]);
@@ -213,7 +213,7 @@ test('highWater is the highest published epoch of the run, whatever prefix and l
 });
 
 test('a committable of another form is STATE_CORRUPT', () => {
-  for (const data of [null, 'x', { format: 2 }, { format: 1, staged: 'a', target: 'b', size: '3', rows: 1 }]) {
+  for (const data of [null, 'x', { format: 2 }, { format: 1, staged: 'a', target: 'b', size: '3' }]) {
     assert.throws(() => stagedFileOf(data), { code: 'STATE_CORRUPT' });
   }
 });
