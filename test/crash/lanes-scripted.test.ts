@@ -128,7 +128,27 @@ for (const protocol of PROTOCOLS) {
         setChannel(job.job, 8);
         assertKilled(await run(ws, job, second), second);
         setChannel(job.job, 1);
-        // Also tells that each lane's state came to the lane that goes on with it: pieces must join.
+        await assertLaneJobExact(job, await run(ws, job), `${first}, ${second}`);
+      });
+    });
+  });
+
+  test(`${protocol}: 3, then 1, then 3 lanes, the first two starts killed`, { concurrency: AT_ONCE }, async (t) => {
+    const pairs = [
+      ['ckpt.after#2', 'lanes.opened'],
+      ['commit.data@2#2', 'ckpt.after'],
+      ['outcome.before#2', 'commit.data#2'],
+      ['prune.after#2', 'outcome.after'],
+    ] as const;
+    await atOnce(AT_ONCE, pairs, async ([first, second]) => {
+      await t.test(`3 lanes: ${first}, 1 lane: ${second}`, async () => {
+        using ws = new Workspace();
+        const job = laneJob(ws, { splits: roundsOf(6, 3), dirty: DIRTY, writer: { protocol } });
+        assertKilled(await run(ws, job, first), first);
+        setChannel(job.job, 1);
+        assertKilled(await run(ws, job, second), second);
+        setChannel(job.job, 3);
+        // Lanes that were gone for a start go on with their own states: the pieces of each must join.
         await assertLaneJobExact(job, await run(ws, job), `${first}, ${second}`);
       });
     });
