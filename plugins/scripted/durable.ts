@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -24,11 +25,9 @@ export async function makeDir(path: string): Promise<void> {
   }
 }
 
-let temps = 0;
-
 /** Creates `dir/name` whole and durable or not at all. @returns false where the name exists. */
 export async function createExclusive(dir: string, name: string, text: string): Promise<boolean> {
-  const temp = join(dir, `.${name}.${String(process.pid)}.${String(temps++)}.tmp`);
+  const temp = join(dir, `.${name}.${randomUUID()}.tmp`);
   const file = await open(temp, 'wx');
   try {
     await file.writeFile(text);

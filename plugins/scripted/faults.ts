@@ -2,6 +2,7 @@ import { SyncError } from 'syncx/plugin-api';
 import { fewTimes } from './durable.js';
 import type { FaultStep, WriterOptions } from './options.js';
 import type { Store } from './store.js';
+import { makeTrouble } from './trouble.js';
 import { fileExists } from './wait.js';
 
 export interface CallPlace {
@@ -58,6 +59,7 @@ export class Faults {
   ): Promise<void> {
     for (const { fail, i } of fails) {
       if (fail.when !== when || !(await fewTimes(this.#store.once, `fail-${String(i)}`, fail.times))) continue;
+      if (fail.how !== 'error') await makeTrouble(fail.how);
       const where = at.lane === undefined ? '' : ` in lane ${String(at.lane)}`;
       const epoch = at.epoch === undefined ? '' : ` of epoch ${String(at.epoch)}`;
       throw new SyncError(fail.code, `the script fails ${step}${epoch}${where}, ${when} its effect`, { blame: 'sink' });

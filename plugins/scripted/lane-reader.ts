@@ -11,6 +11,7 @@ import {
 import { fewTimes } from './durable.js';
 import type { ReaderEvent, ReaderOptions } from './options.js';
 import { appendRow, schemaWith, scriptedRow, TABLE } from './rows.js';
+import { makeTrouble } from './trouble.js';
 import { fileExists, Wake } from './wait.js';
 
 interface NumberedEvent extends ReaderEvent {
@@ -145,9 +146,13 @@ export class ScriptedLaneReader implements LaneReader {
       case 'pause':
         this.#pause(s, event.until);
         return null;
+      case 'exit':
+      case 'throw-async':
+      case 'oom':
+      case 'spin':
+        return (await this.#again(event)) ? makeTrouble(event.do) : null;
       case 'fail': {
-        const once = join(this.#options.folder, 'once');
-        if (!(await fewTimes(once, `reader-${String(event.index)}`, event.times))) return null;
+        if (!(await this.#again(event))) return null;
         throw new SyncError(event.code, `the script fails split ${id} before row ${String(event.at)}`, {
           place: `${id}:${String(event.at)}`,
           blame: 'source',
@@ -166,6 +171,10 @@ export class ScriptedLaneReader implements LaneReader {
       case 'dirty':
         return null;
     }
+  }
+
+  #again(event: NumberedEvent): Promise<boolean> {
+    return fewTimes(join(this.#options.folder, 'once'), `reader-${String(event.index)}`, event.times);
   }
 
   #pause(s: OpenSplit, until: string): void {

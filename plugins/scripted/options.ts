@@ -1,4 +1,5 @@
 import type { OptionsOf, OptionsSchema } from 'syncx/plugin-api';
+import { TROUBLE_TEXT, TROUBLES } from './trouble.js';
 
 const ERROR_CODE = {
   type: 'string',
@@ -93,9 +94,8 @@ export const READER_OPTIONS = {
           at: { type: 'integer', minimum: 1, description: 'Number of the row, from 1.' },
           do: {
             type: 'string',
-            enum: ['dirty', 'pause', 'fail', 'idle', 'schema'],
-            description:
-              'The row is rejected; the split waits for a file; an error is thrown; an empty batch comes; a column is added.',
+            enum: ['dirty', 'pause', 'fail', 'idle', 'schema', ...TROUBLES],
+            description: `The row is rejected; the split waits for a file; an error is thrown; an empty batch comes; a column is added; ${TROUBLE_TEXT}`,
           },
           until: { type: 'string', default: '', description: 'Path of the file that ends a pause.' },
           code: { ...ERROR_CODE, default: 'SOURCE_IO', description: 'Code of the error.' },
@@ -103,7 +103,7 @@ export const READER_OPTIONS = {
             type: 'integer',
             minimum: 1,
             default: 1,
-            description: 'How often the error is thrown, counted over restarts.',
+            description: 'How often the error is thrown, or the trouble made, counted over restarts.',
           },
           add: { type: 'string', default: 'added', description: 'Name of the column that a schema change adds.' },
         },
@@ -112,7 +112,7 @@ export const READER_OPTIONS = {
     folder: {
       type: 'string',
       default: '',
-      description: 'Folder where the reader remembers over restarts what it did; needed for errors.',
+      description: 'Folder where the reader remembers over restarts what it did; needed for errors and trouble.',
       'x-state': 'tuning',
     },
   },
@@ -236,6 +236,12 @@ export const WRITER_OPTIONS = {
             enum: ['before', 'after'],
             default: 'before',
             description: 'Whether the error comes instead of the effect or after it.',
+          },
+          how: {
+            type: 'string',
+            enum: ['error', ...TROUBLES],
+            default: 'error',
+            description: `An error; or ${TROUBLE_TEXT}`,
           },
           code: { ...ERROR_CODE, default: 'SINK_IO', description: 'Code of the error.' },
           times: {

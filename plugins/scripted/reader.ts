@@ -17,6 +17,7 @@ import { ScriptedLaneReader } from './lane-reader.js';
 import { READER_OPTIONS, type ReaderOptions } from './options.js';
 import { ScriptedPlanner } from './planner.js';
 import { COLUMNS } from './rows.js';
+import { TROUBLES } from './trouble.js';
 
 const rowOf = (p: Position): number => (p as { readonly row: number }).row;
 
@@ -62,6 +63,8 @@ class ScriptedReader implements Reader {
   }
 }
 
+const isTrouble = (what: string): boolean => (TROUBLES as readonly string[]).includes(what);
+
 function check(options: ReaderOptions): readonly Finding[] {
   const findings: Finding[] = [];
   const byId = new Map(options.splits.map((s) => [s.id, s]));
@@ -82,8 +85,8 @@ function check(options: ReaderOptions): readonly Finding[] {
       findings.push({ path: `${path}.at`, message: `${e.do} is possible at the start of a transaction only` });
     } else if (e.do === 'dirty' && e.at > s.rows)
       findings.push({ path: `${path}.at`, message: 'there is no such row' });
-    if (e.do === 'fail' && options.folder === '')
-      findings.push({ path: 'folder', message: 'is needed for fail events' });
+    if ((e.do === 'fail' || isTrouble(e.do)) && options.folder === '')
+      findings.push({ path: 'folder', message: `is needed for ${e.do} events` });
     if (e.do === 'pause' && e.until === '') findings.push({ path: `${path}.until`, message: 'is needed for a pause' });
   });
   return findings;

@@ -56,7 +56,7 @@ const RESTART = [
   'outcome.before',
 ];
 
-test('killed at any step, the next run makes the target exact', async (t) => {
+test('killed at any step, the next run makes the target exact', { concurrency: 2 }, async (t) => {
   const points = [...ONCE, ...EVERY_EPOCH, ...EVERY_EPOCH.map((s) => `${s}#3`)];
   await inPairs(points, async (point) => {
     await t.test(point, async () => {
@@ -70,7 +70,7 @@ test('killed at any step, the next run makes the target exact', async (t) => {
   });
 });
 
-test('killed at the commit and again while recovering', async (t) => {
+test('killed at the commit and again while recovering', { concurrency: 2 }, async (t) => {
   const pairs = COMMIT.flatMap((first) => RESTART.map((second) => [`${first}#2`, second] as const));
   await inPairs(pairs, async ([first, second]) => {
     await t.test(`${first} then ${second}`, async () => {
@@ -153,30 +153,34 @@ const ZOMBIE = [
   'complete.before',
 ];
 
-test('a stopped process that wakes after its successor is done changes nothing and exits 4', async (t) => {
-  await inPairs(ZOMBIE, async (point) => {
-    await t.test(point, async () => {
-      using ws = new Workspace();
-      const job = fileJob(ws);
-      const zombie = startSync(['run', job.job, '--output', 'json'], {
-        cwd: ws.dir,
-        failpoint: `lock:release,${point}=stop`,
-      });
-      const pid = zombie.child.pid ?? 0;
-      try {
-        await until(`the process stops at ${point}`, () => isStopped(pid) || zombie.child.exitCode !== null);
-        assert.equal(zombie.child.exitCode, null, `${point} was not reached`);
-        await assertFinishes(ws, job, point);
+test(
+  'a stopped process that wakes after its successor is done changes nothing and exits 4',
+  { concurrency: 2 },
+  async (t) => {
+    await inPairs(ZOMBIE, async (point) => {
+      await t.test(point, async () => {
+        using ws = new Workspace();
+        const job = fileJob(ws);
+        const zombie = startSync(['run', job.job, '--output', 'json'], {
+          cwd: ws.dir,
+          failpoint: `lock:release,${point}=stop`,
+        });
+        const pid = zombie.child.pid ?? 0;
+        try {
+          await until(`the process stops at ${point}`, () => isStopped(pid) || zombie.child.exitCode !== null);
+          assert.equal(zombie.child.exitCode, null, `${point} was not reached`);
+          await assertFinishes(ws, job, point);
+          assertExact(job);
+        } finally {
+          process.kill(pid, 'SIGCONT');
+        }
+        const r = await zombie.done;
+        assert.equal(r.code, 4, `the zombie ended with ${String(r.code)}\n${r.stderr}`);
         assertExact(job);
-      } finally {
-        process.kill(pid, 'SIGCONT');
-      }
-      const r = await zombie.done;
-      assert.equal(r.code, 4, `the zombie ended with ${String(r.code)}\n${r.stderr}`);
-      assertExact(job);
-      const again = await assertFinishes(ws, job, 'after the zombie');
-      assert.equal(again.summary?.['resumed'], false);
-      assertExact(job, 2);
+        const again = await assertFinishes(ws, job, 'after the zombie');
+        assert.equal(again.summary?.['resumed'], false);
+        assertExact(job, 2);
+      });
     });
-  });
-});
+  },
+);

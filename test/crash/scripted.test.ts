@@ -83,7 +83,7 @@ const STEPS = [
 ];
 
 for (const protocol of ['staged', 'marker'] as const) {
-  test(`${protocol}: killed at any step, exact after the next run`, async (t) => {
+  test(`${protocol}: killed at any step, exact after the next run`, { concurrency: 2 }, async (t) => {
     await inPairs(STEPS, async (step) => {
       await t.test(step, async () => {
         using ws = new Workspace();
@@ -94,7 +94,7 @@ for (const protocol of ['staged', 'marker'] as const) {
     });
   });
 
-  test(`${protocol}: killed at the commit and again in recovery`, async (t) => {
+  test(`${protocol}: killed at the commit and again in recovery`, { concurrency: 2 }, async (t) => {
     const seconds = [
       'recover.after',
       'recover.outcome',
@@ -118,26 +118,30 @@ for (const protocol of ['staged', 'marker'] as const) {
   });
 }
 
-test('a prepared epoch that the target lost is read again, also when recovery is killed', async (t) => {
-  const seconds = [
-    null,
-    'recover.after',
-    'recover.outcome',
-    'takeover.written',
-    'takeover.after',
-    'sweep.after',
-    'planner.after',
-  ];
-  await inPairs(seconds, async (second) => {
-    await t.test(second ?? 'not killed again', async () => {
-      using ws = new Workspace();
-      const job = scripted(ws, { lose: [{ epoch: 2 }] });
-      assertKilled(await run(ws, job, 'ckpt.after#2'), 'ckpt.after#2');
-      if (second !== null) assertKilled(await run(ws, job, second), second);
-      await assertExact(ws, await run(ws, job), `lost, ${second ?? 'once'}`);
+test(
+  'a prepared epoch that the target lost is read again, also when recovery is killed',
+  { concurrency: 2 },
+  async (t) => {
+    const seconds = [
+      null,
+      'recover.after',
+      'recover.outcome',
+      'takeover.written',
+      'takeover.after',
+      'sweep.after',
+      'planner.after',
+    ];
+    await inPairs(seconds, async (second) => {
+      await t.test(second ?? 'not killed again', async () => {
+        using ws = new Workspace();
+        const job = scripted(ws, { lose: [{ epoch: 2 }] });
+        assertKilled(await run(ws, job, 'ckpt.after#2'), 'ckpt.after#2');
+        if (second !== null) assertKilled(await run(ws, job, second), second);
+        await assertExact(ws, await run(ws, job), `lost, ${second ?? 'once'}`);
+      });
     });
-  });
-});
+  },
+);
 
 for (const as of ['committed', 'lost'] as const) {
   test(`an outcome that nobody can tell stops the job until it is resolved as ${as}`, async () => {

@@ -1,10 +1,10 @@
-/** The job that crash tests kill: eight CSV files to JSON lines, slow enough for several epochs. */
+/** The job that crash tests kill: eight CSV files (or more) to JSON lines, slow enough for several epochs. */
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { tree, publishedLines, type Workspace } from './workspace.js';
 import { sync, type SyncResult } from './sync.js';
 
-const FILES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const;
-const ROWS = 40;
+const FILES = 'abcdefghijklmnop';
 
 const TEXTS = ['plain', 'with, comma', 'say "hi"', 'two\nlines', '😀 é', '', 'x'.repeat(50)] as const;
 
@@ -19,12 +19,23 @@ export interface CrashJob {
   readonly expected: readonly string[];
 }
 
-/** `limit` rows a second: 1,000 give a file every 40 ms, and with it an epoch. */
-export function fileJob(ws: Workspace, writer: Readonly<Record<string, unknown>> = {}, limit = 1000): CrashJob {
+export interface FileJobSize {
+  readonly files: number;
+  readonly rows: number;
+  readonly channel: number;
+}
+
+/** `limit` rows a second: 1,000 give one lane a file every 40 ms, and with it an epoch. */
+export function fileJob(
+  ws: Workspace,
+  writer: Readonly<Record<string, unknown>> = {},
+  limit = 1000,
+  { files = 8, rows = 40, channel = 1 }: Partial<FileJobSize> = {},
+): CrashJob {
   const expected: string[] = [];
-  for (const f of FILES) {
+  for (const f of FILES.slice(0, files)) {
     let csv = 'id,text,n\n';
-    for (let i = 1; i <= ROWS; i++) {
+    for (let i = 1; i <= rows; i++) {
       const text = TEXTS[i % TEXTS.length] ?? '';
       const isNull = i % 11 === 0;
       csv += `${f}${String(i)},${isNull ? '\\N' : quoted(text)},${String(i)}\n`;
@@ -49,15 +60,22 @@ export function fileJob(ws: Workspace, writer: Readonly<Record<string, unknown>>
           writer: { name: 'filewriter', parameter: { path: 'out', fileType: 'json', ...writer } },
         },
       ],
-      setting: { speed: { record: limit }, checkpoint: { interval: 10 } },
+      setting: { speed: { channel, record: limit }, checkpoint: { interval: 10 } },
     },
   });
   return { job, out: ws.path('out'), expected: expected.sort() };
 }
 
+/** From the next start on the job has another number of lanes. */
+export function setChannel(job: string, channel: number): void {
+  const j = JSON.parse(readFileSync(job, 'utf8')) as { job: { setting: { speed: { channel: number } } } };
+  j.job.setting.speed.channel = channel;
+  writeFileSync(job, JSON.stringify(j));
+}
+
 export function run(
   ws: Workspace,
-  job: CrashJob,
+  job: Pick<CrashJob, 'job'>,
   failpoint?: string,
   args: readonly string[] = [],
 ): Promise<SyncResult> {
@@ -90,10 +108,15 @@ export async function assertFinishes(ws: Workspace, job: CrashJob, context: stri
 }
 
 /** Runs tasks, two at a time: the machine of CI has two cores. */
-export async function inPairs<T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void> {
+export function inPairs<T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void> {
+  return atOnce(2, items, task);
+}
+
+/** Runs tasks, `n` at a time; more than there are cores where they mostly wait. */
+export async function atOnce<T>(n: number, items: readonly T[], task: (item: T) => Promise<void>): Promise<void> {
   const queue = [...items];
   const worker = async (): Promise<void> => {
     for (let item = queue.shift(); item !== undefined; item = queue.shift()) await task(item);
   };
-  await Promise.all([worker(), worker()]);
+  await Promise.all(Array.from({ length: n }, worker));
 }

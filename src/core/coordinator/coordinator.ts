@@ -2,7 +2,7 @@
  * Drives the lanes of one attempt through epochs. The steps and their order are those of
  * docs/specs/checkpoint-protocol.md; every failpoint here is a row of the crash tests.
  */
-import { setImmediate as macrotask, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as macrotask } from 'node:timers/promises';
 import {
   errorFromReport,
   SyncError,
@@ -25,6 +25,7 @@ import type { JobSettings } from '../../job/job-spec.js';
 import type { BarrierReport, LaneEnd, LaneEvents, LaneHost } from '../lane/lane-host.js';
 import { FIRST, showingRows, type DirtyLimit } from '../limits/dirty-limit.js';
 import { SplitQueue } from './split-queue.js';
+import { tooLate } from './too-late.js';
 
 export interface CoordinatorParts {
   readonly settings: JobSettings;
@@ -190,7 +191,7 @@ export class Coordinator implements LaneEvents {
     const began = performance.now();
     this.#lastStart = began;
     const limitMs = trigger === 'stop' ? this.#p.stopTimeoutMs : settings.checkpoint.timeoutMs;
-    const reports = await this.#barriers(queue, n, limitMs, trigger);
+    const reports = await this.#barriers(queue, n, limitMs);
     if (!reports) return null;
 
     const passed = performance.now();
@@ -214,8 +215,9 @@ export class Coordinator implements LaneEvents {
     queue.enter(n + 1);
 
     // 2. prepare in all lanes
-    const left = limitMs - (performance.now() - began);
-    const records = await within(left, Promise.all(this.#lanes.map((l) => l.prepare(n, alters))), 'prepare', n);
+    const prepares = Promise.all(this.#lanes.map((l) => l.prepare(n, alters)));
+    const records = await this.#inTime(limitMs - (performance.now() - began), prepares);
+    if (!records) throw this.#p.stop.aborted ? this.#stopTimeout() : prepareTimeout(n);
     this.#checkDirty(addCounters(this.#p.restored.base, ...records.map((r) => r.counters.to)), last);
 
     // 3. one durable file, created exclusively
@@ -271,47 +273,21 @@ export class Coordinator implements LaneEvents {
   }
 
   /** Null: withdrawn, the epoch grows. */
-  async #barriers(
-    queue: SplitQueue,
-    n: number,
-    limitMs: number,
-    trigger: Trigger,
-  ): Promise<readonly BarrierReport[] | null> {
+  async #barriers(queue: SplitQueue, n: number, limitMs: number): Promise<readonly BarrierReport[] | null> {
     this.#throwIfFailed();
-    const { stopTimeoutMs } = this.#p;
-    const stopping = trigger !== 'stop' && !this.#p.stop.aborted ? this.#p.stop : null;
     const all = Promise.all(this.#lanes.map((l) => l.barrier(n)));
-    const timer = new AbortController();
-    // A stop that comes while a slow barrier is under way must not wait for that barrier's longer limit.
-    const late = sleep(limitMs, null, { signal: timer.signal }).catch(() => null);
-    const stopped = new Promise<null>((resolve) => {
-      stopping?.addEventListener('abort', () => void setTimeout(resolve, stopTimeoutMs, null).unref(), {
-        once: true,
-        signal: timer.signal,
-      });
-    });
     // A failure elsewhere (the planner, another lane) need not wait for a barrier that may never pass.
     const failed = new Promise<never>((_, reject) => (this.#onFail = reject));
     all.catch(() => undefined); // a withdrawn barrier never resolves, but the lane may still fail
     try {
-      const reports = await Promise.race([all, late, stopped, failed]);
+      const reports = await this.#inTime(limitMs, Promise.race([all, failed]));
       if (reports) return reports;
     } finally {
       this.#onFail = null;
-      timer.abort(); // also after a failure: a timer left behind keeps the process alive
     }
     this.#throwIfFailed();
-    await this.#takeBack(n);
-    queue.enterAll();
-    if (this.#p.stop.aborted) {
-      throw new SyncError(
-        'STOP_TIMEOUT',
-        `no safe point was found within ${String(stopTimeoutMs / 1000)} s of the stop`,
-        {
-          hint: 'The last checkpoint is kept; run the job again to go on from it.',
-        },
-      );
-    }
+    // Where this ends the attempt nothing is taken back: a lane that is stuck could not answer.
+    if (this.#p.stop.aborted) throw this.#stopTimeout();
     const { tolerableFailed, timeoutMs } = this.#p.settings.checkpoint;
     if (++this.#timeouts > tolerableFailed) {
       throw new SyncError(
@@ -322,12 +298,31 @@ export class Coordinator implements LaneEvents {
         },
       );
     }
+    await this.#takeBack(n);
+    queue.enterAll();
     this.#p.log.warn(
       { epoch: n, timeouts: this.#timeouts },
       'a checkpoint timed out and is tolerated; the epoch grows',
     );
     this.#lastEnd = performance.now();
     return null;
+  }
+
+  /** Null: it was too late. The work itself goes on. */
+  async #inTime<T>(ms: number, work: Promise<T>): Promise<T | null> {
+    const done = new AbortController();
+    try {
+      return await Promise.race([work, tooLate(ms, this.#p.stop, this.#p.stopTimeoutMs, done.signal)]);
+    } finally {
+      done.abort();
+    }
+  }
+
+  #stopTimeout(): SyncError {
+    const seconds = String(this.#p.stopTimeoutMs / 1000);
+    return new SyncError('STOP_TIMEOUT', `no safe point was found within ${seconds} s of the stop`, {
+      hint: 'The last checkpoint is kept; run the job again to go on from it.',
+    });
   }
 
   #showingRows(e: SyncError): SyncError {
@@ -405,23 +400,10 @@ function positionsOf(
   return out;
 }
 
-async function within<T>(ms: number, work: Promise<T>, what: string, epoch: number): Promise<T> {
-  const timer = new AbortController();
-  const late = sleep(Math.max(1, ms), null, { signal: timer.signal, ref: true }).then(
-    () => {
-      throw new SyncError(
-        'CHECKPOINT_TIMEOUT',
-        `${what} of epoch ${String(epoch)} took longer than the checkpoint's timeout`,
-        {
-          hint: 'The target is too slow for one epoch: raise setting.checkpoint.timeout or lower its interval.',
-        },
-      );
-    },
-    () => new Promise<never>(() => undefined),
+function prepareTimeout(epoch: number): SyncError {
+  return new SyncError(
+    'CHECKPOINT_TIMEOUT',
+    `prepare of epoch ${String(epoch)} took longer than the checkpoint's timeout`,
+    { hint: 'The target is too slow for one epoch: raise setting.checkpoint.timeout or lower its interval.' },
   );
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    timer.abort();
-  }
 }

@@ -49,4 +49,6 @@ export type FromLane =
   | { readonly is: 'refusal'; readonly id: number; readonly error: ErrorReport }
   | LaneEvent
   | { readonly is: 'log'; readonly level: LogLevel; readonly fields: JsonObject; readonly message: string }
+  /** While the lane opens: the thread is not blocked. */
+  | { readonly is: 'alive' }
   | { readonly is: 'moved'; readonly counters: Counters; readonly metrics: JsonObject };

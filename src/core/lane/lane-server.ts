@@ -18,7 +18,7 @@ import { InProcessHost } from './in-process-host.js';
 import type { LaneEnd, LaneEvents } from './lane-host.js';
 import type { FromLane, LaneCall, LaneEvent, LogLevel, ToLane, WorkerStart } from './lane-messages.js';
 
-/** How often counters and metrics go over while rows flow (ms); they also go before every answer. */
+/** How often counters and metrics go over (ms), which is also the sign of life; they also go before every answer. */
 const TELL_MS = 200;
 
 export interface LanePlugins {
@@ -49,7 +49,7 @@ export function serveLane(port: MessagePort, start: WorkerStart, plugins: LanePl
     }
   };
   setInterval(() => {
-    if (lane) post({ is: 'moved', ...lane.moved() });
+    post(lane ? { is: 'moved', ...lane.moved() } : { is: 'alive' });
   }, TELL_MS).unref();
   port.on('message', (m: ToLane) => {
     switch (m.is) {

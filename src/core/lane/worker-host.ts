@@ -31,6 +31,13 @@ interface Pending {
 
 /** A worker that has not answered its close by then is ended by force (ms): its own lane has given up before. */
 const CLOSE_MS = SETTLE_MS + 2000;
+/**
+ * A worker says something all the time (see `serveLane`). One that is silent for so long (ms) while it owes an answer is
+ * blocked, and will never give it. Counted in ticks: a process that was stopped for an hour has missed one.
+ */
+const SILENT_MS = 10_000;
+const SILENT_AT_CLOSE_MS = 5000;
+const TICK_MS = 250;
 
 /** A lane in a worker thread, which runs the same host as this thread would. */
 export class WorkerHost implements LaneHost {
@@ -43,6 +50,8 @@ export class WorkerHost implements LaneHost {
   /** Why the worker cannot answer any more. */
   #dead: SyncError | null = null;
   #closing = false;
+  /** Messages so far. */
+  #heard = 0;
 
   constructor(deps: WorkerDeps) {
     this.#d = deps;
@@ -64,7 +73,7 @@ export class WorkerHost implements LaneHost {
       this.#die(laneDied(init.lane, `its thread ended with code ${String(code)}`));
     });
     this.#d.signal.addEventListener('abort', this.#onAbort, { once: true });
-    await this.#call('open', init);
+    await this.#whileAlive(this.#call('open', init));
   }
 
   readonly #onAbort = (): void => {
@@ -84,7 +93,7 @@ export class WorkerHost implements LaneHost {
   }
 
   cancel(epoch: number): Promise<void> {
-    return this.#call('cancel', epoch);
+    return this.#whileAlive(this.#call('cancel', epoch));
   }
 
   prepare(epoch: number, hold: boolean): Promise<LaneRecord> {
@@ -92,15 +101,15 @@ export class WorkerHost implements LaneHost {
   }
 
   commit(epoch: number, hold: boolean): Promise<void> {
-    return this.#call('commit', epoch, hold);
+    return this.#whileAlive(this.#call('commit', epoch, hold));
   }
 
   alter(epoch: number): Promise<void> {
-    return this.#call('alter', epoch);
+    return this.#whileAlive(this.#call('alter', epoch));
   }
 
   release(epoch: number): Promise<void> {
-    return this.#call('release', epoch);
+    return this.#whileAlive(this.#call('release', epoch));
   }
 
   counters(): Counters {
@@ -121,7 +130,10 @@ export class WorkerHost implements LaneHost {
     });
     try {
       // What a dead worker left is swept by the next start.
-      if (!this.#dead) await Promise.race([this.#send(worker, 'close', [end]), late]);
+      if (!this.#dead) {
+        const answer = this.#whileAlive(this.#send(worker, 'close', [end]), SILENT_AT_CLOSE_MS);
+        await Promise.race([answer, late]);
+      }
     } catch (e) {
       const stuck = toSyncError(e);
       // It ends with its thread, so another attempt in this process runs beside nothing.
@@ -153,7 +165,26 @@ export class WorkerHost implements LaneHost {
     });
   }
 
+  /** For answers that nobody else sets a limit to; barriers and prepares have the checkpoint's timeout. */
+  async #whileAlive<T>(answer: Promise<T>, mostMs?: number): Promise<T> {
+    const limitMs = mostMs ?? Math.max(SILENT_MS, this.#d.start.settings.checkpoint.timeoutMs);
+    let heard = this.#heard;
+    let silentMs = 0;
+    const timer = setInterval(() => {
+      silentMs = heard === this.#heard ? silentMs + TICK_MS : 0;
+      heard = this.#heard;
+      if (silentMs < limitMs) return;
+      this.#die(laneDied(this.#d.start.lane, `its thread has been blocked for ${String(limitMs / 1000)} s`));
+    }, TICK_MS);
+    try {
+      return await answer;
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
   #receive(m: FromLane): void {
+    this.#heard++;
     switch (m.is) {
       case 'answer':
       case 'refusal': {
@@ -169,6 +200,8 @@ export class WorkerHost implements LaneHost {
         break;
       case 'log':
         this.#d.log[m.level](m.fields, m.message);
+        break;
+      case 'alive':
         break;
       case 'moved':
         this.#counters = m.counters;

@@ -141,3 +141,24 @@ test('onCancel: delete gives the stopped run up; the next start is a new run', a
   assert.equal((await s.rows()).length, 12);
   assert.deepEqual((await runsOf(s.target)).complete, [two.runId]);
 });
+
+test('a stop does not wait for the longer limit of a prepare that is under way', async () => {
+  using ws = new Workspace();
+  const s = new Scripted(ws, {
+    splits: chain(4, 4),
+    writer: { gates: [{ step: 'prepare', epoch: 2, until: ws.path('never') }] },
+  });
+  const stop = new AbortController();
+  let read = (): number => 0;
+  const running = s.run({
+    stop: stop.signal,
+    stopTimeoutMs: 50,
+    onStart: (p) => (read = () => p().counters.read),
+  });
+  await until('all is read', () => read() === 8);
+  stop.abort('SIGTERM');
+  assertFails(await running, 'STOP_TIMEOUT', 1, 'within 0.05 s of the stop');
+  assert.equal((await s.rows()).length, 4);
+  s.open('never');
+  await s.assertExact(await s.run());
+});
