@@ -238,7 +238,7 @@ export class Attempt {
     for (const o of restored.replay.reopened) planner.reopen(o.split, o.position);
     if (restored.replay.committed.length > 0) planner.committed(restored.replay.committed);
     points.hit('planner.after');
-    if (!(await store.has('begun'))) {
+    if (!(await store.noted('begun'))) {
       await store.assertNewest(run.attempt);
       points.hit('begin.before');
       await pluginCall('SINK_IO', () => writer.begin(run));
