@@ -87,7 +87,15 @@ export class JobStore {
     if (number === undefined) return null;
     const path = join(this.#runs, runName, `current-${String(number)}`);
     const id = ((await stateIo(path, () => readIfThere(path))) ?? '').trim();
-    if (!/^[a-z0-9]+$/.test(id)) throw new SyncError('STATE_CORRUPT', 'this is not a run id', { place: path });
+    const ids = await this.runIds(runName);
+    // The run exists before anything names it: where it does not, taking it for an empty one would lose the real one.
+    if (!ids.includes(id)) {
+      const known = ids.length > 0 ? ids.join(', ') : 'there is none';
+      throw new SyncError('STATE_CORRUPT', `${JSON.stringify(id)} is not the id of a run`, {
+        place: path,
+        hint: `Restore the state folder from a backup. The file holds the name of one of the folders of runs beside it: ${known}.`,
+      });
+    }
     return { run: this.run(runName, id), number };
   }
 

@@ -13,7 +13,7 @@ import {
 } from '../../plugin-api/index.js';
 import { dropDirty, publishDirty } from '../dirty/dirty-rows.js';
 import type { Failpoints } from '../failpoints.js';
-import { pluginCall } from '../job/plugin-call.js';
+import { pluginCall, readingSaved } from '../job/plugin-call.js';
 import type { Counters } from '../job/run-types.js';
 import { commitUnknown, type LaneInDoubt } from './doubt.js';
 import {
@@ -112,7 +112,7 @@ async function decide(p: RecoverParts, c: Checkpoint): Promise<Outcome> {
   const lanes: Record<string, 'committed' | 'lost'> = {};
   const open: LaneInDoubt[] = [];
   for (const rec of c.lanes) {
-    const answers = await ask(writer, run, rec.committables);
+    const answers = await readingSaved(store.checkpointPath(c.epoch), () => ask(writer, run, rec.committables));
     const verdict = verdictOf(answers) ?? (await store.resolution(c.epoch, rec.lane));
     if (verdict) lanes[rec.lane] = verdict;
     else open.push({ lane: rec.lane, committables: rec.committables, answers });

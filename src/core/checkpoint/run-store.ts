@@ -189,6 +189,10 @@ export class RunStore {
     return this.#numbers(/^(\d+)\.ckpt$/);
   }
 
+  checkpointPath(epoch: number): string {
+    return join(this.dir, `${String(epoch)}.ckpt`);
+  }
+
   async checkpoint(epoch: number): Promise<Checkpoint | null> {
     return this.#read<Checkpoint>(`${String(epoch)}.ckpt`);
   }
