@@ -4,7 +4,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { inPairs } from '../support/crash.js';
 import { publishedLines, tree, Workspace } from '../support/workspace.js';
-import { putStage, removeStaged, STAGES, start, state, type Stage } from './stages.js';
+import { PREPARED, putStage, removeStaged, STAGES, start, state, UNDECIDED, type Stage } from './stages.js';
 import { documentOf, FIXTURES, JOB_ID, publishedDirty, runFolder, runIds } from './stored.js';
 
 const names = Object.keys(STAGES);
@@ -72,11 +72,10 @@ test('`state list` and `state show` read stored state', async (t) => {
 });
 
 test('`state resolve` decides a stored epoch', async (t) => {
-  const stage = stageOf('undecided');
-  const prepared = '{"id":"a4","n":4}';
+  const stage = UNDECIDED;
   const outcomes = [
     ['lost', stage.rows, stage.dirty],
-    ['committed', stage.rows.filter((r) => r !== prepared), stage.dirty],
+    ['committed', stage.rows.filter((r) => r !== PREPARED), stage.dirty],
   ] as const;
   await inPairs(outcomes, async ([as, rows, dirty]) => {
     await t.test(as, async () => {
@@ -117,7 +116,7 @@ test('a source that is not the one of the stored state is refused', async () => 
   putStage(ws, 'undecided');
   rmSync(ws.path('in/a.csv'));
   ws.write('in/a.csv', 'id,n\nz9,9\n');
-  const r = await start(ws, stageOf('undecided').job);
+  const r = await start(ws, UNDECIDED.job);
   assert.equal(r.code, 4, r.stderr);
   assert.equal(r.summary?.error?.code, 'SOURCE_CHANGED');
 });

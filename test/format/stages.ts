@@ -146,8 +146,12 @@ export interface Stage {
 
 const FILE = { job: fileJob(QUICK), rows: ROWS, dirty: DIRTY, resumed: true };
 
+export const UNDECIDED: Stage = { ...FILE, reach: undecided, state: 'in doubt' };
+/** What its epoch in doubt holds. */
+export const PREPARED = '{"id":"a4","n":4}';
+
 export const STAGES: Readonly<Record<string, Stage>> = {
-  undecided: { ...FILE, reach: undecided, state: 'in doubt' },
+  undecided: UNDECIDED,
   'taken-over': {
     ...FILE,
     state: 'unfinished',
