@@ -118,6 +118,7 @@ export interface Outcome {
   readonly attempt: number;
   /** By lane number. */
   readonly lanes: Readonly<Record<string, 'committed' | 'lost'>>;
+  /** `resolve`: a person had to decide at least one lane. */
   readonly by: 'commit' | 'recover' | 'resolve';
 }
 

@@ -111,9 +111,12 @@ async function decide(p: RecoverParts, c: Checkpoint): Promise<Outcome> {
   const { store, run, writer, points, log } = p;
   const lanes: Record<string, 'committed' | 'lost'> = {};
   const open: LaneInDoubt[] = [];
+  let by: Outcome['by'] = 'recover';
   for (const rec of c.lanes) {
     const answers = await readingSaved(store.checkpointPath(c.epoch), () => ask(writer, run, rec.committables));
-    const verdict = verdictOf(answers) ?? (await store.resolution(c.epoch, rec.lane));
+    const found = verdictOf(answers);
+    const verdict = found ?? (await store.resolution(c.epoch, rec.lane));
+    if (verdict && !found) by = 'resolve';
     if (verdict) lanes[rec.lane] = verdict;
     else open.push({ lane: rec.lane, committables: rec.committables, answers });
   }
@@ -122,7 +125,7 @@ async function decide(p: RecoverParts, c: Checkpoint): Promise<Outcome> {
   for (const rec of c.lanes) {
     if (rec.dirty) await settleDirty(rec.dirty, lanes[rec.lane] === 'committed', log);
   }
-  const outcome: Outcome = { format: STATE_FORMAT, epoch: c.epoch, attempt: run.attempt, lanes, by: 'recover' };
+  const outcome: Outcome = { format: STATE_FORMAT, epoch: c.epoch, attempt: run.attempt, lanes, by };
   await store.putOutcome(outcome);
   points.hit('recover.outcome');
   log.info({ epoch: c.epoch, lanes }, `epoch ${String(c.epoch)} was in doubt and is settled`);
