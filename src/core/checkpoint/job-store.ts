@@ -5,6 +5,7 @@ import { createExclusive, hasCode, makeDirDurable, readIfThere, unlinkIfThere } 
 import { jobIdProblem } from '../../job/job-id.js';
 import { SyncError } from '../../plugin-api/index.js';
 import type { Failpoints } from '../failpoints.js';
+import { STATE_FORMAT } from './format.js';
 import { RunStore, stateIo } from './run-store.js';
 
 /** A folder name for a job id: readable where it can be, always unique. */
@@ -33,6 +34,12 @@ export function newRunId(): string {
 
 /** Prefix of run folders that are being removed. */
 const REMOVED = '.removed-';
+
+/** `job`: whose state it is, for `state list`. Where it has no format number, that is 1. */
+export interface JobRecord {
+  readonly format?: number;
+  readonly jobId: string;
+}
 
 export interface CurrentRun {
   readonly run: RunStore;
@@ -63,7 +70,8 @@ export class JobStore {
     await stateIo(this.dir, async () => {
       await makeDirDurable(this.dir);
       if ((await readIfThere(join(this.dir, 'job'))) !== null) return;
-      await createExclusive(this.dir, 'job', JSON.stringify({ jobId: this.jobId }), this.#unique);
+      const record: JobRecord = { format: STATE_FORMAT, jobId: this.jobId };
+      await createExclusive(this.dir, 'job', JSON.stringify(record), this.#unique);
     });
   }
 
