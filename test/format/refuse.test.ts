@@ -133,6 +133,13 @@ const PLUGINS: readonly {
     told: '3.ckpt',
   },
   {
+    what: 'positions of a newer format',
+    stage: 'undecided',
+    file: '3.ckpt',
+    change: ['"positions":1,', '"positions":2,'],
+    told: '3.ckpt',
+  },
+  {
     what: 'position in a file',
     stage: 'taken-over',
     file: '4.ckpt',

@@ -64,6 +64,8 @@ export interface Checkpoint {
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly fingerprint: string;
+  /** Format number of the reader's positions below; missing: 1. */
+  readonly positions?: number;
   readonly planner: JsonValue;
   readonly replay: PlannerReplay;
   /** Splits handed out and not read to their end, with where they stand after this epoch. */

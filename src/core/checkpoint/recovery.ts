@@ -64,6 +64,8 @@ export interface RecoverParts {
   readonly run: RunIdentity;
   readonly writer: Writer;
   readonly fingerprint: string;
+  /** Format number of the reader's positions. */
+  readonly positions: number;
   readonly allowReplay: boolean;
   readonly points: Failpoints;
   readonly log: Logger;
@@ -76,6 +78,7 @@ export async function recoverRun(p: RecoverParts): Promise<Restored> {
   const { store, run, points } = p;
   for (;;) {
     const c = await store.newest();
+    if (c) assertPositions(c, p);
     points.hit('recover.before');
     const highWater =
       run.attempt === 1
@@ -105,6 +108,21 @@ export async function recoverRun(p: RecoverParts): Promise<Restored> {
     // A zombie made its epoch durable first. It is part of the run now: decide it like any other.
     p.log.warn({ epoch }, 'an earlier start finished a checkpoint in the meantime; reading it');
   }
+}
+
+/**
+ * Positions are the reader's own, and a form that it misreads is worse than one that it does not know. Those of an older
+ * format are no matter yet: whoever raises a reader's number brings the way to upgrade them, here, before a takeover
+ * hands them on.
+ */
+function assertPositions(c: Checkpoint, p: RecoverParts): void {
+  const { positions = 1 } = c;
+  if (positions === p.positions) return;
+  const [mine, theirs] = [String(p.positions), String(positions)];
+  throw new SyncError('STATE_CORRUPT', `the reader's saved positions have format ${theirs}; this version has ${mine}`, {
+    place: p.store.checkpointPath(c.epoch),
+    hint: `Run the job with the ${positions > p.positions ? 'newer' : 'older'} version that wrote it.`,
+  });
 }
 
 async function decide(p: RecoverParts, c: Checkpoint): Promise<Outcome> {
@@ -219,6 +237,7 @@ function takeover(p: RecoverParts, r: Restored, epoch: number): Checkpoint {
     // Not now: it is the age of what was done last that resumeMaxAge looks at.
     at: r.at ?? Date.now(),
     fingerprint: p.fingerprint,
+    positions: p.positions,
     planner: r.planner,
     replay: r.replay,
     open: r.open,

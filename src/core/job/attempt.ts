@@ -164,6 +164,7 @@ export class Attempt {
       run,
       writer,
       fingerprint: fingerprintOf(job),
+      positions: reader.positions.format,
       allowReplay: this.#p.deps.allowReplay,
       points,
       log,
