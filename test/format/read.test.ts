@@ -1,11 +1,12 @@
 /** State that an earlier version stored is gone on with: each fixture of format 1 is put back and the job is run. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { inPairs } from '../support/crash.js';
 import { publishedLines, tree, Workspace } from '../support/workspace.js';
 import { PREPARED, putStage, removeStaged, STAGES, start, state, UNDECIDED, type Stage } from './stages.js';
-import { documentOf, FIXTURES, JOB_ID, publishedDirty, runFolder, runIds } from './stored.js';
+import { documentOf, FIXTURES, JOB_ID, publishedDirty, runFolder, runIds, seal } from './stored.js';
 
 const names = Object.keys(STAGES);
 const stageOf = (name: string): Stage => STAGES[name] ?? assert.fail(name);
@@ -29,7 +30,7 @@ function newest(ws: Workspace): { readonly epoch: number; readonly doc: unknown 
   const dir = runFolder(ws, runIds(ws).length);
   const epochs = readdirSync(dir).map((n) => Number(/^([1-9]\d*)\.ckpt$/.exec(n)?.[1] ?? 0));
   const epoch = Math.max(...epochs);
-  return { epoch, doc: epoch === 0 ? null : documentOf(`${dir}/${String(epoch)}.ckpt`) };
+  return { epoch, doc: epoch === 0 ? null : documentOf(join(dir, `${String(epoch)}.ckpt`)) };
 }
 
 test('there is a stage for each fixture', () => {
@@ -65,7 +66,7 @@ test('`state list` and `state show` read stored state', async (t) => {
       assert.equal(show.code, 0, show.stderr);
       const shown = JSON.parse(show.stdout) as Readonly<Record<string, unknown>>;
       assert.equal(shown['state'], stageOf(name).state);
-      assert.deepEqual(shown['run'], documentOf(`${runFolder(ws, ids.length)}/0.ckpt`));
+      assert.deepEqual(shown['run'], documentOf(join(runFolder(ws, ids.length), '0.ckpt')));
       assert.deepEqual(shown['checkpoint'], doc);
     });
   });
@@ -119,4 +120,48 @@ test('a source that is not the one of the stored state is refused', async () => 
   const r = await start(ws, UNDECIDED.job);
   assert.equal(r.code, 4, r.stderr);
   assert.equal(r.summary?.error?.code, 'SOURCE_CHANGED');
+});
+
+/** As a version before them would have stored it. */
+function withoutNewerParts(ws: Workspace): void {
+  const dir = runFolder(ws, 1);
+  for (const name of ['0.ckpt', '1.ckpt', '2.ckpt', '3.ckpt']) {
+    const { positions: _, ...doc } = documentOf<Record<string, unknown>>(join(dir, name));
+    for (const side of ['reader', 'writer']) {
+      const record = doc[side] as { readonly options: object; readonly identity: object } | undefined;
+      for (const part of record ? [record.options, record.identity] : []) Reflect.deleteProperty(part, 'nullFormat');
+    }
+    writeFileSync(join(dir, name), seal(JSON.stringify(doc)));
+  }
+  writeFileSync(ws.path('state', JOB_ID, 'job'), JSON.stringify({ jobId: JOB_ID }));
+}
+
+test('what an older version did not store yet has its default', async (t) => {
+  await t.test('the run goes on', async () => {
+    using ws = new Workspace();
+    putStage(ws, 'undecided');
+    withoutNewerParts(ws);
+    await assertGoesOn(ws, UNDECIDED);
+  });
+  await t.test('reset reaches the target', async () => {
+    using ws = new Workspace();
+    putStage(ws, 'undecided');
+    withoutNewerParts(ws);
+    const list = await state(ws, 'list');
+    assert.match(list.stdout, /"state":"in doubt"/);
+    const r = await state(ws, 'reset', JOB_ID);
+    assert.equal(r.code, 0, r.stderr);
+    assert.match(r.stdout, /1 left-over\(s\) removed/);
+  });
+  await t.test('another value than the default is a change', async () => {
+    using ws = new Workspace();
+    putStage(ws, 'undecided');
+    withoutNewerParts(ws);
+    const job = JSON.parse(
+      JSON.stringify(UNDECIDED.job).replace('"path":"in"', '"path":"in","nullFormat":"-"'),
+    ) as object;
+    const r = await start(ws, job);
+    assert.equal(r.summary?.error?.code, 'STATE_MISFIT', r.stderr);
+    assert.match(r.summary.error.message, /reader\.parameter\.nullFormat \("\\\\N" → "-"\)/);
+  });
 });
