@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { sealed, unsealed } from '../../src/core/checkpoint/format.js';
 import { isSyncError } from '../../src/plugin-api/index.js';
+import { StdinPlanner } from '../../plugins/file/planner.js';
 import { inPairs } from '../support/crash.js';
 import type { SyncResult } from '../support/sync.js';
 import { publishedLines, tree, Workspace } from '../support/workspace.js';
@@ -260,4 +261,15 @@ test('prepared data that is not what the checkpoint says is no reason to write i
   removeStaged(ws);
   const r = await start(ws, UNDECIDED.job);
   assert.deepEqual([r.code, r.summary?.error?.code], [4, 'COMMIT_UNKNOWN'], r.stderr);
+});
+
+test('a saved plan of standard input is read in its own format only', () => {
+  assert.equal(new StdinPlanner({ format: 1, left: true }).remaining(), 1);
+  assert.equal(new StdinPlanner({ format: 1, left: false }).remaining(), 0);
+  for (const saved of [{ format: 2, left: true }, { left: true }]) {
+    assert.throws(
+      () => new StdinPlanner(saved),
+      (e) => isSyncError(e) && e.code === 'STATE_CORRUPT',
+    );
+  }
 });
