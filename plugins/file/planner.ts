@@ -115,8 +115,15 @@ export class FilePlanner implements SplitPlanner {
 export class StdinPlanner implements SplitPlanner {
   #left: boolean;
 
+  /** @throws SyncError STATE_CORRUPT */
   constructor(saved: JsonValue | null) {
-    this.#left = saved === null || (saved as { readonly left?: boolean }).left === true;
+    const plan = saved as { readonly format?: JsonValue; readonly left?: JsonValue } | null;
+    if (plan !== null && plan.format !== 1) {
+      throw new SyncError('STATE_CORRUPT', 'the saved plan of standard input is not of format 1', {
+        hint: 'It was written by another version; go on with that version.',
+      });
+    }
+    this.#left = plan === null || plan.left === true;
   }
 
   next(): Promise<Split | 'end'> {

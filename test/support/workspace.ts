@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 /** A folder of a test's own, removed at its end. */
 export class Workspace implements Disposable {
-  readonly dir = mkdtempSync(join(tmpdir(), 'syncx-test-'));
+  /** Without links: what the tool persists names it so. */
+  readonly dir = realpathSync(mkdtempSync(join(tmpdir(), 'syncx-test-')));
 
   path(...parts: readonly string[]): string {
     return join(this.dir, ...parts);

@@ -64,6 +64,8 @@ export interface Checkpoint {
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly fingerprint: string;
+  /** Format number of the reader's positions below; missing: 1. */
+  readonly positions?: number;
   readonly planner: JsonValue;
   readonly replay: PlannerReplay;
   /** Splits handed out and not read to their end, with where they stand after this epoch. */
@@ -118,6 +120,7 @@ export interface Outcome {
   readonly attempt: number;
   /** By lane number. */
   readonly lanes: Readonly<Record<string, 'committed' | 'lost'>>;
+  /** `resolve`: a person had to decide at least one lane. */
   readonly by: 'commit' | 'recover' | 'resolve';
 }
 
@@ -154,13 +157,14 @@ export function sealed(doc: unknown): string {
 }
 
 /**
- * @throws SyncError STATE_CORRUPT naming the file, where the checksum does not hold or the format is from a newer version.
+ * @throws SyncError STATE_CORRUPT naming the file, where the checksum does not hold, or the format is from a newer version
+ * or is none.
  */
 export function unsealed<T extends { readonly format: number }>(text: string, path: string): T {
   const cut = text.indexOf('\n');
   const body = cut < 0 ? text : text.slice(0, cut);
-  const sum = cut < 0 ? '' : text.slice(cut + 1).trim();
-  if (sum !== `sha256:${createHash('sha256').update(body).digest('hex')}`) {
+  const sum = cut < 0 ? '' : text.slice(cut + 1);
+  if (sum !== `sha256:${createHash('sha256').update(body).digest('hex')}\n`) {
     throw new SyncError('STATE_CORRUPT', 'the checksum of a state file does not hold', {
       place: path,
       hint: 'Restore the file from a backup of the state folder, or start anew with --fresh.',
@@ -176,6 +180,12 @@ export function unsealed<T extends { readonly format: number }>(text: string, pa
         hint: 'Run the job with the newer version that wrote it.',
       },
     );
+  }
+  if (!Number.isInteger(doc.format) || doc.format < 1) {
+    throw new SyncError('STATE_CORRUPT', 'the state file has no format number', {
+      place: path,
+      hint: 'It was written by another version; go on with that version.',
+    });
   }
   return doc;
 }

@@ -5,6 +5,7 @@ import { createExclusive, hasCode, makeDirDurable, readIfThere, unlinkIfThere } 
 import { jobIdProblem } from '../../job/job-id.js';
 import { SyncError } from '../../plugin-api/index.js';
 import type { Failpoints } from '../failpoints.js';
+import { STATE_FORMAT } from './format.js';
 import { RunStore, stateIo } from './run-store.js';
 
 /** A folder name for a job id: readable where it can be, always unique. */
@@ -33,6 +34,12 @@ export function newRunId(): string {
 
 /** Prefix of run folders that are being removed. */
 const REMOVED = '.removed-';
+
+/** `job`: whose state it is, for `state list`. Where it has no format number, that is 1. */
+export interface JobRecord {
+  readonly format?: number;
+  readonly jobId: string;
+}
 
 export interface CurrentRun {
   readonly run: RunStore;
@@ -63,7 +70,8 @@ export class JobStore {
     await stateIo(this.dir, async () => {
       await makeDirDurable(this.dir);
       if ((await readIfThere(join(this.dir, 'job'))) !== null) return;
-      await createExclusive(this.dir, 'job', JSON.stringify({ jobId: this.jobId }), this.#unique);
+      const record: JobRecord = { format: STATE_FORMAT, jobId: this.jobId };
+      await createExclusive(this.dir, 'job', JSON.stringify(record), this.#unique);
     });
   }
 
@@ -87,7 +95,15 @@ export class JobStore {
     if (number === undefined) return null;
     const path = join(this.#runs, runName, `current-${String(number)}`);
     const id = ((await stateIo(path, () => readIfThere(path))) ?? '').trim();
-    if (!/^[a-z0-9]+$/.test(id)) throw new SyncError('STATE_CORRUPT', 'this is not a run id', { place: path });
+    const ids = await this.runIds(runName);
+    // The run exists before anything names it: where it does not, taking it for an empty one would lose the real one.
+    if (!ids.includes(id)) {
+      const known = ids.length > 0 ? ids.join(', ') : 'there is none';
+      throw new SyncError('STATE_CORRUPT', `${JSON.stringify(id)} is not the id of a run`, {
+        place: path,
+        hint: `Restore the state folder from a backup. The file holds the name of one of the folders of runs beside it: ${known}.`,
+      });
+    }
     return { run: this.run(runName, id), number };
   }
 

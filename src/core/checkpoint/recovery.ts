@@ -13,7 +13,7 @@ import {
 } from '../../plugin-api/index.js';
 import { dropDirty, publishDirty } from '../dirty/dirty-rows.js';
 import type { Failpoints } from '../failpoints.js';
-import { pluginCall } from '../job/plugin-call.js';
+import { pluginCall, readingSaved } from '../job/plugin-call.js';
 import type { Counters } from '../job/run-types.js';
 import { commitUnknown, type LaneInDoubt } from './doubt.js';
 import {
@@ -64,6 +64,8 @@ export interface RecoverParts {
   readonly run: RunIdentity;
   readonly writer: Writer;
   readonly fingerprint: string;
+  /** Format number of the reader's positions. */
+  readonly positions: number;
   readonly allowReplay: boolean;
   readonly points: Failpoints;
   readonly log: Logger;
@@ -76,6 +78,7 @@ export async function recoverRun(p: RecoverParts): Promise<Restored> {
   const { store, run, points } = p;
   for (;;) {
     const c = await store.newest();
+    if (c) assertPositions(c, p);
     points.hit('recover.before');
     const highWater =
       run.attempt === 1
@@ -107,13 +110,31 @@ export async function recoverRun(p: RecoverParts): Promise<Restored> {
   }
 }
 
+/**
+ * Positions are the reader's own, and a form that it misreads is worse than one that it does not know. Those of an older
+ * format are no matter yet: whoever raises a reader's number brings the way to upgrade them, here, before a takeover
+ * hands them on.
+ */
+function assertPositions(c: Checkpoint, p: RecoverParts): void {
+  const { positions = 1 } = c;
+  if (positions === p.positions) return;
+  const [mine, theirs] = [String(p.positions), String(positions)];
+  throw new SyncError('STATE_CORRUPT', `the reader's saved positions have format ${theirs}; this version has ${mine}`, {
+    place: p.store.checkpointPath(c.epoch),
+    hint: `Run the job with the ${positions > p.positions ? 'newer' : 'older'} version that wrote it.`,
+  });
+}
+
 async function decide(p: RecoverParts, c: Checkpoint): Promise<Outcome> {
   const { store, run, writer, points, log } = p;
   const lanes: Record<string, 'committed' | 'lost'> = {};
   const open: LaneInDoubt[] = [];
+  let by: Outcome['by'] = 'recover';
   for (const rec of c.lanes) {
-    const answers = await ask(writer, run, rec.committables);
-    const verdict = verdictOf(answers) ?? (await store.resolution(c.epoch, rec.lane));
+    const answers = await readingSaved(store.checkpointPath(c.epoch), () => ask(writer, run, rec.committables));
+    const found = verdictOf(answers);
+    const verdict = found ?? (await store.resolution(c.epoch, rec.lane));
+    if (verdict && !found) by = 'resolve';
     if (verdict) lanes[rec.lane] = verdict;
     else open.push({ lane: rec.lane, committables: rec.committables, answers });
   }
@@ -122,7 +143,7 @@ async function decide(p: RecoverParts, c: Checkpoint): Promise<Outcome> {
   for (const rec of c.lanes) {
     if (rec.dirty) await settleDirty(rec.dirty, lanes[rec.lane] === 'committed', log);
   }
-  const outcome: Outcome = { format: STATE_FORMAT, epoch: c.epoch, attempt: run.attempt, lanes, by: 'recover' };
+  const outcome: Outcome = { format: STATE_FORMAT, epoch: c.epoch, attempt: run.attempt, lanes, by };
   await store.putOutcome(outcome);
   points.hit('recover.outcome');
   log.info({ epoch: c.epoch, lanes }, `epoch ${String(c.epoch)} was in doubt and is settled`);
@@ -216,6 +237,7 @@ function takeover(p: RecoverParts, r: Restored, epoch: number): Checkpoint {
     // Not now: it is the age of what was done last that resumeMaxAge looks at.
     at: r.at ?? Date.now(),
     fingerprint: p.fingerprint,
+    positions: p.positions,
     planner: r.planner,
     replay: r.replay,
     open: r.open,

@@ -17,6 +17,12 @@ import {
 
 export type Note = 'begun' | 'finished' | 'abandoned';
 
+interface NoteRecord {
+  readonly format: number;
+  readonly attempt: number;
+  readonly at: number;
+}
+
 interface Resolution {
   readonly format: number;
   readonly as: 'committed' | 'lost';
@@ -189,6 +195,10 @@ export class RunStore {
     return this.#numbers(/^(\d+)\.ckpt$/);
   }
 
+  checkpointPath(epoch: number): string {
+    return join(this.dir, `${String(epoch)}.ckpt`);
+  }
+
   async checkpoint(epoch: number): Promise<Checkpoint | null> {
     return this.#read<Checkpoint>(`${String(epoch)}.ckpt`);
   }
@@ -240,12 +250,19 @@ export class RunStore {
     }
   }
 
+  /** Whether it is there, in whatever state. */
   async has(note: Note): Promise<boolean> {
     return (await this.#names()).includes(note);
   }
 
+  /** Whether it is there and whole. @throws SyncError STATE_CORRUPT */
+  async noted(note: Note): Promise<boolean> {
+    return (await this.#read<NoteRecord>(note)) !== null;
+  }
+
   async put(note: Note, run: RunIdentity): Promise<void> {
-    await this.#create(note, { format: STATE_FORMAT, attempt: run.attempt, at: Date.now() });
+    const doc: NoteRecord = { format: STATE_FORMAT, attempt: run.attempt, at: Date.now() };
+    await this.#create(note, doc);
   }
 
   /** Keeps the newest `keep` checkpoints with their outcomes; never 0, the run's own record. */

@@ -14,9 +14,9 @@ import { parseFailpoints } from '../failpoints.js';
 import { abandonRun, writerOfRun } from '../job/sweep-run.js';
 import type { JobSpec } from '../../job/job-spec.js';
 import { MetricRegistry } from '../observe/metrics.js';
-import { addCounters } from './format.js';
+import { addCounters, STATE_FORMAT } from './format.js';
 import { lockJob } from './job-lock.js';
-import { jobKey, JobStore } from './job-store.js';
+import { jobKey, JobStore, type JobRecord } from './job-store.js';
 import type { RunStore } from './run-store.js';
 
 export interface StateListing {
@@ -57,10 +57,11 @@ export async function listStates(stateRoot: string): Promise<readonly StateListi
   return out;
 }
 
-/** Null: the record of the job's id is damaged, or holds none that a job may have. */
+/** Null: the record of the job's id is damaged or from a newer version, or holds none that a job may have. */
 function jobOf(stateRoot: string, record: string): JobStore | null {
   try {
-    return store(stateRoot, (JSON.parse(record) as { readonly jobId: string }).jobId);
+    const { format = STATE_FORMAT, jobId } = JSON.parse(record) as JobRecord;
+    return format === STATE_FORMAT ? store(stateRoot, jobId) : null;
   } catch {
     return null;
   }

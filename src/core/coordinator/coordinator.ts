@@ -356,6 +356,7 @@ export class Coordinator implements LaneEvents {
       epoch: n,
       at: Date.now(),
       fingerprint: this.#p.fingerprint,
+      positions: this.#p.reader.positions.format,
       planner: snapshot.planner,
       replay: { committed: [], reopened: [] },
       open: snapshot.open.map((o) => ({

@@ -27,7 +27,7 @@ import { chooseRun, isBounded, mintRun } from './choose-run.js';
 import { pairDelivery } from './delivery.js';
 import { sweepDirty } from '../dirty/dirty-rows.js';
 import { fingerprintOf } from './fingerprint.js';
-import { pluginCall } from './plugin-call.js';
+import { pluginCall, readingSaved } from './plugin-call.js';
 import type { Progress, RunDeps } from './run-types.js';
 import type { JobSpec } from '../../job/job-spec.js';
 import { abandonRun, writerOfRun } from './sweep-run.js';
@@ -164,6 +164,7 @@ export class Attempt {
       run,
       writer,
       fingerprint: fingerprintOf(job),
+      positions: reader.positions.format,
       allowReplay: this.#p.deps.allowReplay,
       points,
       log,
@@ -183,7 +184,8 @@ export class Attempt {
         ? `resuming run ${store.runId} after epoch ${String(restored.epoch)}; delivery is ${this.#delivery}`
         : `starting run ${store.runId}; delivery is ${this.#delivery}`,
     );
-    const end = await this.#epochs(store, run, reader, writer, restored);
+    const saved = store.checkpointPath(restored.epoch);
+    const end = await readingSaved(saved, () => this.#epochs(store, run, reader, writer, restored));
     if (end === 'finished') {
       this.#phase = 'completing';
       await store.assertNewest(attempt);
@@ -238,7 +240,7 @@ export class Attempt {
     for (const o of restored.replay.reopened) planner.reopen(o.split, o.position);
     if (restored.replay.committed.length > 0) planner.committed(restored.replay.committed);
     points.hit('planner.after');
-    if (!(await store.has('begun'))) {
+    if (!(await store.noted('begun'))) {
       await store.assertNewest(run.attempt);
       points.hit('begin.before');
       await pluginCall('SINK_IO', () => writer.begin(run));

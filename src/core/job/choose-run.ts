@@ -2,7 +2,7 @@
 import { isSyncError, SyncError, type Logger, type Writer } from '../../plugin-api/index.js';
 import { STATE_FORMAT, type RunInfo } from '../checkpoint/format.js';
 import { newRunId, type CurrentRun, type JobStore } from '../checkpoint/job-store.js';
-import type { RunStore } from '../checkpoint/run-store.js';
+import type { Note, RunStore } from '../checkpoint/run-store.js';
 import { differences, fingerprintOf, pluginRecord } from './fingerprint.js';
 import type { JobSpec } from '../../job/job-spec.js';
 
@@ -24,10 +24,13 @@ export async function chooseRun(
 ): Promise<Choice> {
   const after = await jobs.current(RUN_NAME);
   const current = after?.run;
-  if (!current || (await current.has('finished')) || (await current.has('abandoned'))) {
+  const fresh = asked.fresh || !job.settings.checkpoint.resume;
+  // A note that cannot be read says nothing for sure; who starts anew in any case need not know what.
+  const is = (run: RunStore, note: Note): Promise<boolean> => (fresh ? run.has(note) : run.noted(note));
+  if (!current || (await is(current, 'finished')) || (await is(current, 'abandoned'))) {
     return { is: 'new', after, abandons: null };
   }
-  if (asked.fresh || !job.settings.checkpoint.resume) {
+  if (fresh) {
     await checkHome(current, asked.takeOver).catch((e: unknown) => {
       // What cannot be read cannot be resumed either: giving it up is the way out.
       if (!isSyncError(e) || e.code !== 'STATE_CORRUPT') throw e;
@@ -41,7 +44,7 @@ export async function chooseRun(
   const changed = differences(info, job);
   if (changed.length > 0) {
     // A run that never got to its target has nothing to lose: mending a wrong path is not a reason to ask.
-    if (!(await current.has('begun'))) {
+    if (!(await current.noted('begun'))) {
       return { is: 'new', after, abandons: current };
     }
     throw new SyncError('STATE_MISFIT', `the job has changed since run ${current.runId} began: ${changed.join(', ')}`, {

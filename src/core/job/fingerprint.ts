@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { JsonValue } from '../../plugin-api/index.js';
+import type { JsonObject, JsonValue } from '../../plugin-api/index.js';
 import type { PluginRecord, RunInfo } from '../checkpoint/format.js';
 import type { JobSpec, PluginUse } from '../../job/job-spec.js';
 
@@ -24,7 +24,21 @@ export function fingerprintOf(job: JobSpec): string {
   return createHash('sha256').update(canonical(parts)).digest('hex');
 }
 
-/** The options that differ between a saved run and the job, by path. */
+/** Defaults of a plugin's options, by name. */
+export function defaultsOf(definition: { readonly options: unknown }): JsonObject {
+  const { properties = {} } = definition.options as { readonly properties?: Readonly<Record<string, unknown>> };
+  const out: Record<string, JsonValue> = {};
+  for (const [name, schema] of Object.entries(properties)) {
+    const value = (schema as { readonly default?: JsonValue }).default;
+    if (value !== undefined) out[name] = value;
+  }
+  return out;
+}
+
+/**
+ * The options that differ between a saved run and the job, by path. An option that the record lacks had no other value
+ * than today's default: the version that wrote it may not have known the option yet.
+ */
 export function differences(saved: RunInfo, job: JobSpec): readonly string[] {
   const out: string[] = [];
   for (const side of ['reader', 'writer'] as const) {
@@ -34,9 +48,10 @@ export function differences(saved: RunInfo, job: JobSpec): readonly string[] {
       out.push(`${side}.name (${was.name} → ${is.definition.name})`);
       continue;
     }
+    const defaults = defaultsOf(is.definition);
     const keys = new Set([...Object.keys(was.identity), ...Object.keys(is.identity)]);
     for (const k of [...keys].sort()) {
-      const a = canonical(was.identity[k] ?? null);
+      const a = canonical(was.identity[k] ?? defaults[k] ?? null);
       const b = canonical(is.identity[k] ?? null);
       if (a !== b) out.push(`${side}.parameter.${k} (${a} → ${b})`);
     }

@@ -7,6 +7,7 @@ import {
 } from '../../plugin-api/index.js';
 import type { RunStore } from '../checkpoint/run-store.js';
 import type { JobSpec } from '../../job/job-spec.js';
+import { defaultsOf } from './fingerprint.js';
 import { pluginCall } from './plugin-call.js';
 
 /**
@@ -41,8 +42,8 @@ export async function writerOfRun(
       },
     );
   }
-  // Only what the record lacks comes from the job: the secrets.
-  return definition.create({ ...(same?.options ?? {}), ...writer.options }, context);
+  // Only what the record lacks comes from elsewhere: secrets from the job, and defaults of options that are newer than it.
+  return definition.create({ ...defaultsOf(definition), ...(same?.options ?? {}), ...writer.options }, context);
 }
 
 /** Fences the run's earlier starts, removes what they left at the target, and notes that nobody will resume it. */

@@ -178,7 +178,8 @@ async function undecided(
   const again = async (): ReturnType<typeof recoverRun> => {
     const attempt = await store.createAttempt(lanes.length);
     const run = { jobId: 'j', runId: store.runId, attempt };
-    return recoverRun({ store, run, writer, fingerprint: '', allowReplay: false, points: POINTS, log: memoryLog([]) });
+    const common = { fingerprint: '', positions: 1, allowReplay: false, points: POINTS, log: memoryLog([]) };
+    return recoverRun({ store, run, writer, ...common });
   };
   return { store, again };
 }
