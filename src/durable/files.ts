@@ -123,9 +123,12 @@ export type PublishResult = 'published' | 'already' | 'missing' | 'conflict';
  * The staged name stays: it may go only after the target's folder is synced ({@link syncDir}), or a power cut could
  * keep the removal and lose the link.
  *
- * `already`: the target is there with that size. `missing`: neither is there. `conflict`: the target is something else.
+ * `already`: the target is there with that size. `missing`: neither is there. `conflict`: the target is something else,
+ * or the staged file is not what was made durable.
  */
 export async function publishNoReplace(staged: string, target: string, size: number): Promise<PublishResult> {
+  const prepared = await sizeIfThere(staged);
+  if (prepared !== null && prepared !== size) return 'conflict';
   try {
     await link(staged, target);
     return 'published';

@@ -39,10 +39,10 @@ test('the target folder is taken away in mid-run: SINK_IO, and after it is put b
 for (const as of ['committed', 'lost'] as const) {
   test(`one of several prepared files is removed before a restart and taken as ${as}: told by name, and true`, async () => {
     using ws = new Workspace();
-    const job = fileJob(ws, { maxFileSize: 500 });
+    const job = fileJob(ws, { maxFileSize: 100 });
     assertKilled(await run(ws, job, 'ckpt.after#2'), 'ckpt.after#2');
     const hidden = readdirSync(job.out).find((n) => n.startsWith('.')) ?? '';
-    const staged = readdirSync(join(job.out, hidden)).sort();
+    const staged = readdirSync(join(job.out, hidden)).sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
     assert.ok(staged.length > 1, staged.join());
     const missing = join(job.out, hidden, staged[0] ?? '');
     const gone = readFileSync(missing, 'utf8').split('\n').slice(0, -1);
@@ -58,14 +58,13 @@ for (const as of ['committed', 'lost'] as const) {
         `lane 0: ${String(n - 1)} of ${String(n)} pieces of epoch 2 are published; 1 \\(${String(k)} rows\\) cannot be found, neither prepared nor published: ${job.out}/part-[^/]*-000-000002-0000.jsonl$`,
       ),
     );
-    const published = (hint.split('what is published of it: ')[1] ?? '').split('. ')[0]?.split(', ') ?? [];
-    assert.deepEqual(
-      published,
-      readdirSync(job.out)
-        .filter((x) => x.includes('-000002-'))
-        .sort()
-        .map((x) => join(job.out, x)),
-    );
+    const published = readdirSync(job.out)
+      .filter((x) => x.includes('-000002-'))
+      .sort()
+      .map((x) => join(job.out, x));
+    const more = published.length > 10 ? ` and ${String(published.length - 10)} more` : '';
+    const named = `${published.slice(0, 10).join(', ')}${more}`;
+    assert.ok(hint.includes(`first remove what is published of it: ${named}. `), hint);
     if (as === 'lost') for (const path of published) rmSync(path);
     const say = await sync(['state', 'resolve', job.job, '--lane', '0', '--as', as], { cwd: ws.dir });
     assert.equal(say.code, 0, say.stderr);
