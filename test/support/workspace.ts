@@ -4,7 +4,11 @@ import { dirname, join } from 'node:path';
 
 /** A folder of a test's own, removed at its end. */
 export class Workspace implements Disposable {
-  readonly dir = mkdtempSync(join(tmpdir(), 'syncx-test-'));
+  readonly dir: string;
+
+  constructor(root = tmpdir()) {
+    this.dir = mkdtempSync(join(root, 'syncx-test-'));
+  }
 
   path(...parts: readonly string[]): string {
     return join(this.dir, ...parts);
