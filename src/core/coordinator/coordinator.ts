@@ -281,9 +281,9 @@ export class Coordinator implements LaneEvents {
     const all = Promise.all(this.#lanes.map((l) => l.barrier(n)));
     const timer = new AbortController();
     // A stop that comes while a slow barrier is under way must not wait for that barrier's longer limit.
-    const late = sleep(limitMs, null, { signal: timer.signal }).catch(() => null);
-    const stopped = new Promise<null>((resolve) => {
-      stopping?.addEventListener('abort', () => void setTimeout(resolve, stopTimeoutMs, null).unref(), {
+    const late = sleep(limitMs, 'late' as const, { signal: timer.signal }).catch(() => 'late' as const);
+    const stopped = new Promise<'stopped'>((resolve) => {
+      stopping?.addEventListener('abort', () => void setTimeout(resolve, stopTimeoutMs, 'stopped').unref(), {
         once: true,
         signal: timer.signal,
       });
@@ -291,9 +291,11 @@ export class Coordinator implements LaneEvents {
     // A failure elsewhere (the planner, another lane) need not wait for a barrier that may never pass.
     const failed = new Promise<never>((_, reject) => (this.#onFail = reject));
     all.catch(() => undefined); // a withdrawn barrier never resolves, but the lane may still fail
+    let gone: 'late' | 'stopped';
     try {
       const reports = await Promise.race([all, late, stopped, failed]);
-      if (reports) return reports;
+      if (typeof reports !== 'string') return reports;
+      gone = reports;
     } finally {
       this.#onFail = null;
       timer.abort(); // also after a failure: a timer left behind keeps the process alive
@@ -301,7 +303,8 @@ export class Coordinator implements LaneEvents {
     this.#throwIfFailed();
     await this.#takeBack(n);
     queue.enterAll();
-    if (this.#p.stop.aborted) {
+    // A barrier that ran out of its own time while a stop came is a late barrier: the stop has time left for another.
+    if (gone === 'stopped' || trigger === 'stop') {
       throw new SyncError(
         'STOP_TIMEOUT',
         `no safe point was found within ${String(stopTimeoutMs / 1000)} s of the stop`,
