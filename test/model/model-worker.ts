@@ -21,7 +21,7 @@ export interface ModelReport {
   readonly failures: readonly string[];
 }
 
-const HUNG_MS = 60_000;
+const HUNG_MS = 30_000;
 
 async function inTime(seed: number, w: ModelWork): Promise<Tally> {
   let timer: NodeJS.Timeout | undefined;
@@ -45,22 +45,23 @@ async function work(w: ModelWork): Promise<ModelReport> {
   process.on('unhandledRejection', (e) =>
     failures.push(`unhandled: ${e instanceof Error ? (e.stack ?? e.message) : String(e)}`),
   );
+  let giveUp: () => void = () => undefined;
+  const gaveUp = new Promise<void>((resolve) => (giveUp = resolve));
   const some = async (): Promise<void> => {
-    for (
-      let i = Atomics.add(taken, 0, 1);
-      i < w.count && failures.length < w.mostFailures;
-      i = Atomics.add(taken, 0, 1)
-    ) {
+    for (let i = Atomics.add(taken, 0, 1); i < w.count; i = Atomics.add(taken, 0, 1)) {
       const seed = w.first + i;
       try {
         all.merge((await inTime(seed, w)).counts);
         all.add('schedules');
       } catch (e) {
         failures.push(`MODEL_SEED=${String(seed)}: ${e instanceof Error ? (e.stack ?? e.message) : String(e)}`);
+        if (failures.length < w.mostFailures) continue;
+        Atomics.add(taken, 0, w.count); // the other threads give up too
+        giveUp();
       }
     }
   };
-  await Promise.all(Array.from({ length: w.atOnce }, some));
+  await Promise.race([Promise.all(Array.from({ length: w.atOnce }, some)), gaveUp]);
   return { counts: all.counts, failures };
 }
 

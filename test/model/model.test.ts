@@ -38,7 +38,10 @@ function inThread(work: ModelWork): Promise<ModelReport> {
       // Short-lived objects are all there is: with room for them the collector has a fifth less to do.
       resourceLimits: { maxYoungGenerationSizeMb: 96 },
     });
-    worker.once('message', resolve);
+    worker.once('message', (report: ModelReport) => {
+      resolve(report);
+      void worker.terminate(); // a schedule that hangs would keep it alive
+    });
     worker.once('error', reject);
     worker.once('exit', (code) => {
       reject(new Error(`a thread of the model ended with ${String(code)}`));
