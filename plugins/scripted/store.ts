@@ -42,6 +42,8 @@ export class Store {
   readonly lost: string;
   readonly late: string;
   readonly #log: string;
+  /** By path: an entry never changes. */
+  readonly #entries = new Map<string, LogEntry>();
 
   constructor(path: string) {
     this.path = path;
@@ -72,7 +74,13 @@ export class Store {
   async entries(runId: string, n: number): Promise<readonly LogEntry[]> {
     const dir = this.logDir(runId, n);
     const names = await listNames(dir);
-    return Promise.all(names.map(async (name) => (await readJson(join(dir, name))) as LogEntry));
+    return Promise.all(names.map((name) => this.#entry(join(dir, name))));
+  }
+
+  async #entry(path: string): Promise<LogEntry> {
+    const entry = this.#entries.get(path) ?? ((await readJson(path)) as LogEntry);
+    this.#entries.set(path, entry);
+    return entry;
   }
 
   /**
@@ -84,7 +92,7 @@ export class Store {
     await makeDir(dir);
     for (;;) {
       const last = (await listNames(dir)).at(-1);
-      const newest = last === undefined ? null : ((await readJson(join(dir, last))) as LogEntry);
+      const newest = last === undefined ? null : await this.#entry(join(dir, last));
       const next = decide(newest);
       if (!next) return;
       const seq = last === undefined ? 1 : Number.parseInt(last, 10) + 1;

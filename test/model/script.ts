@@ -1,72 +1,30 @@
-/** Random scripts for the model test: a job, and the trouble of each of its starts. All from one seed. */
+/** Random jobs for the model test: what is read, and what the source and the target do to it. All from one seed. */
 import type { JsonObject } from '../../src/plugin-api/index.js';
 import type { ReaderEvent, Script, Split } from '../unit/core/scripted-job.js';
+import type { Dice } from './dice.js';
+import type { Half } from './half-lost.js';
 
-/** Numbers in [0, 1), the same for the same seed (mulberry32). */
-export function randomOf(seed: number): () => number {
-  let a = seed >>> 0;
-  return () => {
-    a = (a + 0x6d2b79f5) >>> 0;
-    let t = a;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
+export interface ModelJob {
+  readonly script: Script;
+  /** Committables that a lane's epoch has besides its own, and what becomes of them. */
+  readonly halves: readonly Half[];
 }
 
-export class Dice {
-  readonly #random: () => number;
-
-  constructor(seed: number) {
-    this.#random = randomOf(seed);
-  }
-
-  /** A whole number from `low` to `high`. */
-  int(low: number, high: number): number {
-    return low + Math.floor(this.#random() * (high - low + 1));
-  }
-
-  chance(p: number): boolean {
-    return this.#random() < p;
-  }
-
-  of<T>(items: readonly T[]): T {
-    const item = items[this.int(0, items.length - 1)];
-    if (item === undefined) throw new Error('nothing to choose from');
-    return item;
-  }
-
-  some<T>(most: number, make: (i: number) => T): readonly T[] {
-    return Array.from({ length: this.int(0, most) }, (_, i) => make(i));
-  }
-}
-
-/** Every step of the protocol where a start may die, but the one behind `finished`: the run is over there. */
-const STEPS = [
-  ...['run.chosen', 'attempt.before', 'attempt.after', 'recover.before', 'recover.after', 'recover.outcome'],
-  ...['takeover.before', 'takeover.written', 'takeover.after', 'sweep.before', 'sweep.after', 'planner.after'],
-  ...['begin.before', 'begin.after', 'begun.after', 'lanes.opened', 'write.before', 'write.after', 'barrier.passed'],
-  ...['prepare.before', 'prepare.after', 'ckpt.before', 'ckpt.written', 'ckpt.after', 'commit.before', 'commit.data'],
-  ...['commit.after', 'outcome.before', 'outcome.after', 'committed.after', 'prune.after', 'complete.before'],
-  ...['complete.after', 'scripted.prepared', 'scripted.committed', 'scripted.recovered'],
-] as const;
-
-/** Where an epoch is left in doubt, or just is not. */
-const DOUBT = [
-  ...['prepare.after', 'ckpt.written', 'ckpt.after', 'commit.before', 'commit.data', 'commit.after'],
-  ...['scripted.committed', 'outcome.before', 'recover.after', 'recover.outcome', 'takeover.written'],
-] as const;
+/** No row is longer than this, with all columns that schema changes may add. */
+const ROW_BYTES = 160;
+const MOST_IN_TRANSACTION = 6;
+const MOST_SPLITS = 7;
 
 function splitsOf(d: Dice): readonly Split[] {
   const splits: Split[] = [];
-  for (let i = d.int(1, 5); i > 0; i--) {
+  for (let i = d.int(1, MOST_SPLITS); i > 0; i--) {
     const before = splits.filter((s) => s.bounded !== false).map((s) => s.id);
     splits.push({
       id: `s${String(splits.length)}`,
       rows: d.int(0, 14),
-      bounded: !d.chance(0.2),
-      after: before.filter(() => d.chance(0.3)),
-      transaction: d.chance(0.5) ? 1 : d.int(2, 6),
+      bounded: !d.chance(0.15),
+      after: before.filter(() => d.chance(0.2)),
+      transaction: d.chance(0.5) ? 1 : d.int(2, MOST_IN_TRANSACTION),
     });
   }
   return splits;
@@ -77,7 +35,7 @@ function eventsOf(d: Dice, splits: readonly Split[]): readonly ReaderEvent[] {
     const s = d.of(splits.filter((x) => x.rows > 0).length > 0 ? splits.filter((x) => x.rows > 0) : splits);
     const t = s.transaction ?? 1;
     const start = 1 + t * d.int(0, Math.max(0, Math.ceil(s.rows / t) - 1));
-    switch (d.int(0, 3)) {
+    switch (d.int(0, 4)) {
       case 0:
         return { split: s.id, at: start, do: 'idle' };
       case 1:
@@ -93,64 +51,54 @@ function eventsOf(d: Dice, splits: readonly Split[]): readonly ReaderEvent[] {
   return events.filter((e, i) => e.do !== 'dirty' || isNew(e, i));
 }
 
+const FAILING = ['begin', 'openLane', 'write', 'prepare', 'commit', 'commit', 'abort', 'recover', 'sweep', 'complete'];
+
 function failsOf(d: Dice): JsonObject {
-  const step = d.of([
-    'begin',
-    'openLane',
-    'write',
-    'prepare',
-    'commit',
-    'commit',
-    'abort',
-    'recover',
-    'sweep',
-    'complete',
-  ]);
+  const step = d.of(FAILING);
   const epoch = d.chance(0.5) && ['prepare', 'commit'].includes(step) ? d.int(1, 8) : 0;
-  return { step, epoch, hit: epoch > 0 ? 0 : d.int(1, 4), when: d.of(['before', 'after']), times: d.int(1, 2) };
+  const lane = laneOf(d);
+  return { step, lane, epoch, hit: epoch > 0 ? 0 : d.int(1, 4), when: d.of(['before', 'after']), times: d.int(1, 2) };
 }
 
-export function scriptOf(d: Dice): Script {
+const laneOf = (d: Dice): number => (d.chance(0.5) ? -1 : d.int(0, 2));
+const epochOf = (d: Dice): { readonly lane: number; readonly epoch: number } => ({
+  lane: laneOf(d),
+  epoch: d.chance(0.4) ? 0 : d.int(1, 10),
+});
+
+function halfOf(d: Dice): Half {
+  return { ...epochOf(d), answer: d.of(['lost', 'committed', 'unknown', 'same', 'same'] as const) };
+}
+
+/** `late`: the file that lets late commits land. */
+export function scriptOf(d: Dice, late: string): ModelJob {
   const splits = splitsOf(d);
-  const epochs = d.chance(0.5) ? [{ epoch: 0 }] : d.some(3, () => ({ epoch: d.int(1, 10) }));
-  return {
+  const lost = d.chance(0.4) ? [{ lane: laneOf(d), epoch: 0 }] : d.some(4, () => epochOf(d));
+  const limit = d.of([0, 0, 60, 200, 500]);
+  const script: Script = {
     splits,
     events: eventsOf(d, splits),
     reader: { batchRows: d.int(1, 6) },
     writer: {
-      protocol: d.of(['staged', 'marker']),
+      protocol: d.of(['staged', 'marker', 'marker']),
       pipelined: d.chance(0.5),
-      writeDelay: d.int(0, 2),
+      writeDelay: d.of([0, 0, 1]),
+      epochBytes: limit,
+      // All that may be in an epoch: twice the limit, and then each open transaction to its end.
+      hardEpochBytes: Math.max(1, 2 * limit + MOST_SPLITS * MOST_IN_TRANSACTION * ROW_BYTES),
       failOn: d.some(4, () => failsOf(d)),
-      lose: d.chance(0.5) ? epochs : [],
-      unknown: d.chance(0.2) ? [{ epoch: d.int(1, 6) }] : [],
+      lose: d.chance(0.6) ? lost : [],
+      unknown: d.chance(0.15) ? [epochOf(d)] : [],
+      late: d.chance(0.25) ? d.some(3, () => ({ lane: laneOf(d), epoch: d.int(1, 10), until: late })) : [],
       reject: d.some(2, () => `${d.of(splits).id}:${String(d.int(1, 10))}`),
       rejectAt: d.of(['write', 'prepare']),
     },
     more: {
       errorLimit: { record: null, percentage: null },
       // Slow enough for several epochs in one split.
-      rowsPerSecond: d.of([0, 400, 1200]),
+      rowsPerSecond: d.of([0, 0, 1000, 2500]),
       checkpoint: { intervalMs: d.of([1, 1, 1, 10_000]), numRetained: d.int(1, 3) },
     },
   };
-}
-
-export interface Start {
-  readonly failpoint: string | undefined;
-  /** Stop after so many ms; null: do not. */
-  readonly stopAfter: number | null;
-  /** The writer's call at which this start stands still until another one has run beside it; null: it does not. */
-  readonly zombieAt: string | null;
-}
-
-export function startOf(d: Dice, calm: boolean): Start {
-  if (calm) return { failpoint: undefined, stopAfter: null, zombieAt: null };
-  const step = d.chance(0.5) ? d.of(DOUBT) : d.of(STEPS);
-  const failpoint = d.chance(0.75) ? `${step}#${String(d.int(1, 4))}=throw` : undefined;
-  return {
-    failpoint,
-    stopAfter: d.chance(0.2) ? d.int(0, 25) : null,
-    zombieAt: d.chance(0.15) ? d.of(['openLane', 'write', 'prepare', 'commit', 'commit', 'abort', 'complete']) : null,
-  };
+  return { script, halves: d.chance(0.3) ? d.some(3, () => halfOf(d)) : [] };
 }

@@ -1,5 +1,5 @@
 /** Runs the engine in this process on the scripted plugin. */
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import type { RunDeps, RunSummary } from '../../src/core/job/run-types.js';
 import type { JobSettings, JobSpec } from '../../src/job/job-spec.js';
 import { runJob } from '../../src/core/job/run-job.js';
@@ -39,11 +39,20 @@ export const SETTINGS: JobSettings = {
   },
 };
 
+const ajv = new Ajv({ useDefaults: true, strict: false, allErrors: true });
+/** Compiling one costs more than a short run. */
+const validators = new Map<unknown, ValidateFunction>();
+
+function validatorOf(schema: unknown): ValidateFunction {
+  const known = validators.get(schema) ?? ajv.compile(schema as object);
+  validators.set(schema, known);
+  return known;
+}
+
 function defaulted(schema: unknown, options: JsonObject): Readonly<Record<string, unknown>> {
-  const ajv = new Ajv({ useDefaults: true, strict: false, allErrors: true });
   const copy = structuredClone(options) as Record<string, unknown>;
-  const validate = ajv.compile(schema as object);
-  if (!validate(copy)) throw new Error(ajv.errorsText(validate.errors));
+  const validate = validatorOf(schema);
+  if (!validate(copy)) throw new Error(ajv.errorsText(validate.errors ?? []));
   return Object.freeze(copy);
 }
 

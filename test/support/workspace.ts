@@ -5,7 +5,11 @@ import { dirname, join } from 'node:path';
 /** A folder of a test's own, removed at its end. */
 export class Workspace implements Disposable {
   /** Without links: what the tool persists names it so. */
-  readonly dir = realpathSync(mkdtempSync(join(tmpdir(), 'syncx-test-')));
+  readonly dir: string;
+
+  constructor(root = tmpdir()) {
+    this.dir = realpathSync(mkdtempSync(join(root, 'syncx-test-')));
+  }
 
   path(...parts: readonly string[]): string {
     return join(this.dir, ...parts);

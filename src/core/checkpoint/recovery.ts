@@ -85,6 +85,8 @@ export async function recoverRun(p: RecoverParts): Promise<Restored> {
         ? 0
         : await pluginCall('SINK_IO', async () => (await p.writer.committer?.highWater(run.runId)) ?? 0);
     if (highWater > (c?.epoch ?? 0) && !p.allowReplay) {
+      // A newer start may have moved on since this one looked: then its state is not behind, it is another's.
+      await store.assertNewest(run.attempt);
       throw new SyncError(
         'STATE_BEHIND',
         `the target holds epoch ${String(highWater)} of run ${run.runId}; the state folder knows up to ${String(c?.epoch ?? 0)}`,

@@ -191,7 +191,7 @@ export class Coordinator implements LaneEvents {
     const began = performance.now();
     this.#lastStart = began;
     const limitMs = trigger === 'stop' ? this.#p.stopTimeoutMs : settings.checkpoint.timeoutMs;
-    const reports = await this.#barriers(queue, n, limitMs);
+    const reports = await this.#barriers(queue, n, limitMs, trigger);
     if (!reports) return null;
 
     const passed = performance.now();
@@ -217,7 +217,7 @@ export class Coordinator implements LaneEvents {
     // 2. prepare in all lanes
     const prepares = Promise.all(this.#lanes.map((l) => l.prepare(n, alters)));
     const records = await this.#inTime(limitMs - (performance.now() - began), prepares);
-    if (!records) throw this.#p.stop.aborted ? this.#stopTimeout() : prepareTimeout(n);
+    if (typeof records === 'string') throw records === 'stop' || stopping ? this.#stopTimeout() : prepareTimeout(n);
     this.#checkDirty(addCounters(this.#p.restored.base, ...records.map((r) => r.counters.to)), last);
 
     // 3. one durable file, created exclusively
@@ -273,21 +273,29 @@ export class Coordinator implements LaneEvents {
   }
 
   /** Null: withdrawn, the epoch grows. */
-  async #barriers(queue: SplitQueue, n: number, limitMs: number): Promise<readonly BarrierReport[] | null> {
+  async #barriers(
+    queue: SplitQueue,
+    n: number,
+    limitMs: number,
+    trigger: Trigger,
+  ): Promise<readonly BarrierReport[] | null> {
     this.#throwIfFailed();
     const all = Promise.all(this.#lanes.map((l) => l.barrier(n)));
     // A failure elsewhere (the planner, another lane) need not wait for a barrier that may never pass.
     const failed = new Promise<never>((_, reject) => (this.#onFail = reject));
     all.catch(() => undefined); // a withdrawn barrier never resolves, but the lane may still fail
+    let gone: 'late' | 'stop';
     try {
       const reports = await this.#inTime(limitMs, Promise.race([all, failed]));
-      if (reports) return reports;
+      if (typeof reports !== 'string') return reports;
+      gone = reports;
     } finally {
       this.#onFail = null;
     }
     this.#throwIfFailed();
-    // Where this ends the attempt nothing is taken back: a lane that is stuck could not answer.
-    if (this.#p.stop.aborted) throw this.#stopTimeout();
+    // Where this ends the attempt nothing is taken back: a lane that is stuck could not answer. A barrier that ran out of
+    // its own time while a stop came is a late barrier: the stop has time left for another.
+    if (gone === 'stop' || trigger === 'stop') throw this.#stopTimeout();
     const { tolerableFailed, timeoutMs } = this.#p.settings.checkpoint;
     if (++this.#timeouts > tolerableFailed) {
       throw new SyncError(
@@ -308,8 +316,8 @@ export class Coordinator implements LaneEvents {
     return null;
   }
 
-  /** Null: it was too late. The work itself goes on. */
-  async #inTime<T>(ms: number, work: Promise<T>): Promise<T | null> {
+  /** A word: why it was too late. The work itself goes on. */
+  async #inTime<T>(ms: number, work: Promise<T>): Promise<T | 'late' | 'stop'> {
     const done = new AbortController();
     try {
       return await Promise.race([work, tooLate(ms, this.#p.stop, this.#p.stopTimeoutMs, done.signal)]);

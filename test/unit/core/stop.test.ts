@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { strayFiles, runsOf } from '../../../plugins/scripted/target.js';
 import { until } from '../../support/sync.js';
 import { Workspace } from '../../support/workspace.js';
-import { Dice } from '../../model/script.js';
+import { Dice } from '../../model/dice.js';
 import { assertFails, chain, eachOf, Scripted } from './scripted-job.js';
 
 test('a stop at any moment ends in a checkpoint, and the next start goes on', async () => {
