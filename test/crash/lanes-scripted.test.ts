@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertKilled, atOnce, run, setChannel } from '../support/crash.js';
+import { assertKilled, atOnce, run, setSpeed } from '../support/crash.js';
 import {
   assertLaneJobExact,
   flowOf,
@@ -34,7 +34,7 @@ const flow = (ws: Workspace, writer: LaneJobOptions['writer'] = {}): LaneJob =>
     splits: flowOf(7, 24),
     dirty: ['s1:5', 's4:24'],
     writer,
-    limit: 500,
+    limit: 250,
     checkpoint: { interval: 10 },
   });
 
@@ -96,7 +96,7 @@ for (const protocol of PROTOCOLS) {
       ['ckpt.after', 'sweep.after'],
       ['commit.data@1', 'scripted.recovered'],
       ['commit.before@2', 'ckpt.after'],
-      ['outcome.before', 'commit.data@2'],
+      ['outcome.before', 'commit.data#2'],
     ] as const;
     await atOnce(AT_ONCE, pairs, async ([first, second]) => {
       await t.test(`${first} then ${second}`, async () => {
@@ -104,6 +104,7 @@ for (const protocol of PROTOCOLS) {
         const job = flow(ws, { protocol });
         assertKilled(await run(ws, job, first), first);
         assertKilled(await run(ws, job, second), second);
+        setSpeed(job.job, { record: 2000 });
         await assertLaneJobExact(job, await run(ws, job), `${first}, ${second}`);
       });
     });
@@ -125,9 +126,9 @@ for (const protocol of PROTOCOLS) {
         using ws = new Workspace();
         const job = laneJob(ws, { splits: roundsOf(5, 8, 8), dirty: ['r2.7:3'], channel: 2, writer: { protocol } });
         assertKilled(await run(ws, job, first), first);
-        setChannel(job.job, 8);
+        setSpeed(job.job, { channel: 8 });
         assertKilled(await run(ws, job, second), second);
-        setChannel(job.job, 1);
+        setSpeed(job.job, { channel: 1 });
         await assertLaneJobExact(job, await run(ws, job), `${first}, ${second}`);
       });
     });
@@ -145,9 +146,9 @@ for (const protocol of PROTOCOLS) {
         using ws = new Workspace();
         const job = laneJob(ws, { splits: roundsOf(6, 3), dirty: DIRTY, writer: { protocol } });
         assertKilled(await run(ws, job, first), first);
-        setChannel(job.job, 1);
+        setSpeed(job.job, { channel: 1 });
         assertKilled(await run(ws, job, second), second);
-        setChannel(job.job, 3);
+        setSpeed(job.job, { channel: 3 });
         // Lanes that were gone for a start go on with their own states: the pieces of each must join.
         await assertLaneJobExact(job, await run(ws, job), `${first}, ${second}`);
       });
@@ -241,7 +242,7 @@ test(
         const point = `commit.data@${String(lane)}#2`;
         await killedInDoubt(ws, job, point);
         ws.write('never', ''); // for the next start
-        setChannel(job.job, channel);
+        setSpeed(job.job, { channel: channel });
         const r = await run(ws, job);
         await assertLaneJobExact(job, r, point);
         const said = Object.fromEntries(LANES.map((l) => [l, l === lane ? 'committed' : 'lost']));
@@ -277,7 +278,7 @@ test('an outcome that nobody can tell stops the job until it is resolved', { con
         assert.equal(said.code, 0, said.stderr);
       }
       // Another number of lanes changes nothing of what was decided.
-      setChannel(job.job, lanes[0] === 1 ? 2 : 3);
+      setSpeed(job.job, { channel: lanes[0] === 1 ? 2 : 3 });
       await assertLaneJobExact(job, await run(ws, job), `${lanes.join()} ${as}`);
     });
   });

@@ -66,10 +66,10 @@ export function fileJob(
   return { job, out: ws.path('out'), expected: expected.sort() };
 }
 
-/** From the next start on the job has another number of lanes. */
-export function setChannel(job: string, channel: number): void {
-  const j = JSON.parse(readFileSync(job, 'utf8')) as { job: { setting: { speed: { channel: number } } } };
-  j.job.setting.speed.channel = channel;
+/** From the next start on the job has another number of lanes, or another limit of rows a second. */
+export function setSpeed(job: string, speed: { readonly channel?: number; readonly record?: number }): void {
+  const j = JSON.parse(readFileSync(job, 'utf8')) as { job: { setting: { speed: object } } };
+  Object.assign(j.job.setting.speed, speed);
   writeFileSync(job, JSON.stringify(j));
 }
 
