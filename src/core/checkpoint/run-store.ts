@@ -168,9 +168,12 @@ export class RunStore {
     if (newest > attempt) throw await this.#fenced(attempt);
   }
 
-  /** The run with everything that its starts may have left, for sweeping. */
-  async record(damaged: 'refuse' | 'skip damaged' = 'refuse'): Promise<RunRecord> {
-    const attempts = await this.attempts();
+  /**
+   * The run with everything that its starts up to `attempt` may have left, for sweeping by that one. A newer one may be
+   * there by now, for all that was checked before: what it has staged is alive.
+   */
+  async record(attempt: number, damaged: 'refuse' | 'skip damaged' = 'refuse'): Promise<RunRecord> {
+    const attempts = (await this.attempts()).filter((k) => k <= attempt);
     let lanes = 1;
     for (const k of attempts) {
       const a = this.attempt(k);

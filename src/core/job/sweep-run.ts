@@ -48,7 +48,7 @@ export async function writerOfRun(
 /** Fences the run's earlier starts, removes what they left at the target, and notes that nobody will resume it. */
 export async function abandonRun(run: RunStore, writer: Writer): Promise<number> {
   const attempt = await run.createAttempt(1);
-  const record = await run.record('skip damaged');
+  const record = await run.record(attempt, 'skip damaged');
   const report = await pluginCall('SINK_IO', async () => writer.committer?.sweep([record]));
   await run.put('abandoned', { jobId: '', runId: run.runId, attempt });
   return report?.removed ?? 0;
