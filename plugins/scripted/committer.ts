@@ -91,7 +91,8 @@ export class ScriptedCommitter implements Committer {
     const visible = await this.#store.visibleFiles(run.runId);
     let removed = 0;
     for (const file of await listNames(this.#store.data)) {
-      if (!file.startsWith(`${run.runId}.`) || visible.has(file)) continue;
+      // What a newer start has staged is alive: this one may be a zombie that was checked just before it was overtaken.
+      if (!run.attempts.some((k) => file.startsWith(`${run.runId}.${String(k)}.`)) || visible.has(file)) continue;
       if (await removeIfThere(join(this.#store.data, file))) removed++;
     }
     return removed;

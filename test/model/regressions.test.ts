@@ -1,19 +1,62 @@
 /** Schedules that the model test found to go wrong, cut down to what matters. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { memoryLog, type LogLine } from '../support/engine.js';
-import { tapped } from '../support/taps.js';
+import { runJob } from '../../src/core/job/run-job.js';
+import { memoryLog, specOf, type EngineRun, type LogLine } from '../support/engine.js';
+import { tapped, tapPlugins, type Call, type Taps } from '../support/taps.js';
 import { until } from '../support/sync.js';
 import { Workspace } from '../support/workspace.js';
 import { assertFails, Scripted } from '../unit/core/scripted-job.js';
 
+const RUN_DEPS = {
+  log: memoryLog([]),
+  fresh: false,
+  allowReplay: false,
+  takeOver: false,
+  stop: new AbortController().signal,
+  loadWriter: () => Promise.resolve(null),
+};
+
+/** A start that stands still at one of its calls until it is told to go on. */
+class Standing implements Taps {
+  stands = false;
+  goOn: () => void = () => undefined;
+  readonly #gone = new Promise<void>((resolve) => (this.goOn = resolve));
+  readonly #at: { readonly when: 'before' | 'after'; readonly step: string; readonly hit: number };
+  #hits = 0;
+
+  constructor(when: 'before' | 'after', step: string, hit: number) {
+    this.#at = { when, step, hit };
+  }
+
+  /** Without the lock, as another host would. */
+  run(s: Scripted): Promise<EngineRun> {
+    const spec = tapPlugins(specOf(s.job()), this);
+    const deps = { ...RUN_DEPS, stateRoot: s.state, failpoint: 'lock:release' };
+    return tapped(this, () => runJob(spec, deps)).then((r) => ({ ...r, logs: [] }));
+  }
+
+  async around<T>(call: Call, effect: () => Promise<T>): Promise<T> {
+    const here = call.step === this.#at.step && ++this.#hits === this.#at.hit;
+    if (here && this.#at.when === 'before') await this.#stand();
+    const result = await effect();
+    if (here && this.#at.when === 'after') await this.#stand();
+    return result;
+  }
+
+  #stand(): Promise<void> {
+    this.stands = true;
+    return this.#gone;
+  }
+}
+
 test('a stop outlives a barrier that runs out of its own time', async () => {
   using ws = new Workspace();
   const s = new Scripted(ws, {
-    splits: [{ id: 'a', rows: 8, bounded: false, transaction: 4 }],
-    events: [{ split: 'a', at: 7, do: 'pause', until: ws.path('go') }],
+    splits: [{ id: 'a', rows: 4, bounded: false, transaction: 4 }],
+    events: [{ split: 'a', at: 3, do: 'pause', until: ws.path('go') }],
     reader: { batchRows: 1 },
-    // Inside the second transaction no barrier passes, however often it is tried.
+    // Inside the transaction no barrier passes, however often it is tried.
     more: { checkpoint: { intervalMs: 1, timeoutMs: 20, tolerableFailed: 1000 } },
   });
   const stop = new AbortController();
@@ -42,29 +85,32 @@ test('a start that a newer one overtook before it looked at the target is fenced
     more: { checkpoint: { intervalMs: 1 } },
   });
   assertFails(await s.run(), 'SOURCE_IO', 1);
-  let attempts = 0;
-  let standing = false;
-  let goOn: () => void = () => undefined;
-  const gone = new Promise<void>((resolve) => (goOn = resolve));
-  const first = tapped(
-    {
-      around: async (call, effect) => {
-        const result = await effect();
-        // The second look: the first one chose the run.
-        const recovers = call.step === 'state.newest' && attempts === 1;
-        if (call.step === 'state.createAttempt') attempts++;
-        if (recovers) {
-          standing = true;
-          await gone;
-        }
-        return result;
-      },
-    },
-    () => s.run({ failpoint: 'lock:release' }),
-  );
-  await until('the first start has read its state', () => standing);
+  // The second look at the state: the first one chose the run.
+  const first = new Standing('after', 'state.newest', 2);
+  const overtaken = first.run(s);
+  await until('the first start has read its state', () => first.stands);
   await s.assertExact(await s.run());
-  goOn();
-  assertFails(await first, 'FENCED', 4);
+  first.goOn();
+  assertFails(await overtaken, 'FENCED', 4);
   await s.assertRows();
+});
+
+test('an overtaken start does not sweep what the newer one has staged', async () => {
+  using ws = new Workspace();
+  const s = new Scripted(ws, {
+    splits: [{ id: 'a', rows: 4 }],
+    events: [{ split: 'a', at: 3, do: 'fail', times: 1 }],
+    more: { checkpoint: { intervalMs: 10_000 } },
+  });
+  assertFails(await s.run(), 'SOURCE_IO', 1);
+  const older = new Standing('before', 'state.record', 1); // it has just looked whether it is the newest
+  const olderRun = older.run(s);
+  await until('the older start is about to sweep', () => older.stands);
+  const newer = new Standing('after', 'lane.prepare', 1);
+  const newerRun = newer.run(s);
+  await until('the newer start has staged its rows', () => newer.stands);
+  older.goOn();
+  assertFails(await olderRun, 'FENCED', 4);
+  newer.goOn();
+  await s.assertExact(await newerRun);
 });

@@ -178,11 +178,12 @@ export class RunStore {
   }
 
   /**
-   * The run with everything that its starts may have left, for sweeping. `givenUp`: for a run that nobody goes on with; damaged records of its attempts are
-   * skipped.
+   * The run with everything that its starts up to `attempt` may have left, for sweeping by that one. A newer one may be
+   * there by now, for all that was checked before: what it has staged is alive. `givenUp`: for a run that nobody goes on
+   * with; damaged records of its attempts are skipped.
    */
-  async record(givenUp = false): Promise<RunRecord> {
-    const attempts = await this.attempts();
+  async record(attempt: number, givenUp = false): Promise<RunRecord> {
+    const attempts = (await this.attempts()).filter((k) => k <= attempt);
     let lanes = 1;
     for (const k of attempts) {
       const a = this.attempt(k);

@@ -173,7 +173,7 @@ export class Attempt {
     if (attempt > 1) {
       await store.assertNewest(attempt);
       points.hit('sweep.before');
-      const record = await store.record();
+      const record = await store.record(attempt);
       await pluginCall('SINK_IO', async () => writer.committer?.sweep([record]));
       await sweepDirty(this.#dirtyDirOf(store), store.runId, attempt);
       points.hit('sweep.after');

@@ -49,7 +49,7 @@ export async function writerOfRun(
 /** Fences the run's earlier starts, removes what they left at the target, and notes that nobody will resume it. */
 export async function abandonRun(run: RunStore, writer: Writer): Promise<number> {
   const attempt = await run.createAttempt(1);
-  const record = await run.record(true);
+  const record = await run.record(attempt, true);
   const report = await pluginCall('SINK_IO', async () => writer.committer?.sweep([record]));
   await run.put('abandoned', { jobId: '', runId: run.runId, attempt });
   return report?.removed ?? 0;
