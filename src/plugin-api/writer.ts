@@ -69,7 +69,10 @@ export interface Committer {
    * committed; in doubt, `unknown`: guessing is forbidden.
    */
   recover(run: RunIdentity, committables: readonly Committable[]): Promise<readonly RecoverAnswer[]>;
-  /** Removes what these runs left and nobody will commit. Never touches anything of other runs, nor published data. */
+  /**
+   * Removes what these attempts of these runs left and nobody will commit. Never touches anything of other runs, of newer
+   * attempts, nor published data.
+   */
   sweep(runs: readonly RunRecord[]): Promise<SweepReport>;
   /** The highest epoch of the run that the target shows; 0: none, or it can't be told. */
   highWater(runId: string): Promise<number>;

@@ -15,6 +15,12 @@ export function stagedName(attempt: number, lane: number, number: number): strin
   return `${String(attempt)}-${String(lane)}-${String(number)}.part`;
 }
 
+/** The attempt that a staged name carries; null: another name. */
+export function attemptOfName(name: string): number | null {
+  const m = /^(\d+)-\d+-\d+\./.exec(name);
+  return m ? Number(m[1]) : null;
+}
+
 const pad = (n: number, digits: number): string => String(n).padStart(digits, '0');
 
 /** `<prefix><runId>-<lane>-<epoch>-<seq><suffix>`; padded, so that names of a lane sort in the order of their rows. */

@@ -1,6 +1,6 @@
 import type { Committable, Committer, RecoverAnswer, RunRecord, SweepReport } from '../plugin-api/index.js';
 import { publishStaged, stagedFileOf, type StagedFile, type StagedTarget } from './staged-files.js';
-import { epochOfName, runOfStagingFolder, stagingFolderName } from './staged-names.js';
+import { attemptOfName, epochOfName, runOfStagingFolder, stagingFolderName } from './staged-names.js';
 import { TargetFolder } from './target-folder.js';
 
 /** Whether the file can be rolled forward: it is there, or staged, with the length that was recorded. */
@@ -36,7 +36,10 @@ export function stagedCommitter(target: StagedTarget): Committer {
       let removed = 0;
       for (const run of runs) {
         const folder = storage.join(target.folder, stagingFolderName(run.runId));
+        // A sweep may come late: what a newer start has staged in the meantime is alive.
+        const newest = Math.max(0, ...run.attempts);
         for (const name of (await storage.list(folder)) ?? []) {
+          if ((attemptOfName(name) ?? 0) > newest) continue;
           if (await storage.remove(storage.join(folder, name))) removed++;
         }
         await storage.removeEmptyFolder(folder);

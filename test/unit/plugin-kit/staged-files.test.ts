@@ -194,6 +194,15 @@ test('sweep removes the staging folders of the named runs and nothing else', asy
   assert.deepEqual(await stagedCommitter(targetIn(join(dir, 'none'))).sweep(runs), { removed: 0 });
 });
 
+test('a late sweep leaves alone what a newer start has staged', async (t) => {
+  const dir = folder(t);
+  await put(new StagedLane(targetIn(dir), RUN, 0), 'old');
+  await put(new StagedLane(targetIn(dir), { ...RUN, attempt: 12 }, 0), 'alive');
+  const runs = [{ runId: RUN.runId, attempts: [1, 2, 11], lanes: 1, givenUp: false }];
+  assert.deepEqual(await stagedCommitter(targetIn(dir)).sweep(runs), { removed: 1 });
+  assert.deepEqual(readdirSync(join(dir, STAGING)), ['12-0-0.part']);
+});
+
 test('highWater is the highest published epoch of the run, whatever prefix and lane', async (t) => {
   const dir = folder(t);
   const committer = stagedCommitter(targetIn(dir));
