@@ -152,6 +152,7 @@ try {
       type: { is: 'string' } as const,
       value: null,
       format: null,
+      meta: null,
     }));
     measure(`json → csv, ${round}`, size, () =>
       pipe(json, jsonLinesFormat(columns), csvOutput({ dialect, header: false })),
