@@ -1,5 +1,14 @@
 import { SyncError, type BatchTarget, type JsonObject, type Position } from 'syncx/plugin-api';
-import type { FileFacts, FileFormat, FileHead, RecordDecoder, RecordPoint } from 'syncx/plugin-kit';
+import {
+  openDecompressor,
+  openTranscoder,
+  type FileFacts,
+  type FileFormat,
+  type FileHead,
+  type RecordDecoder,
+  type RecordPoint,
+} from 'syncx/plugin-kit';
+import { DecodedSource, DecompressedSource } from './layered-sources.js';
 import { openPlanned, PlainSource, type ByteSource } from './byte-source.js';
 import { STDIN } from './file-list.js';
 import type { FileSpec } from './file-spec.js';
@@ -38,10 +47,7 @@ function goneInput(): SyncError {
 
 const placeOf = (spec: FileSpec): string => (spec.path === STDIN ? 'standard input' : spec.path);
 
-/** Codecs and encodings take their time to load, so only those are that a file needs. */
 async function decompressed(codec: 'zstd' | 'bzip2', inner: ByteSource, place: string): Promise<ByteSource> {
-  const { openDecompressor } = await import('syncx/plugin-kit');
-  const { DecompressedSource } = await import('./layered-sources.js');
   return new DecompressedSource(inner, await openDecompressor(codec, place));
 }
 
@@ -70,8 +76,6 @@ async function openFile(o: ReadingOptions, spec: FileSpec): Promise<ByteSource> 
 async function openSource(o: ReadingOptions, spec: FileSpec): Promise<ByteSource> {
   const source = spec.path === STDIN ? await openStdin(o) : await openFile(o, spec);
   if (o.encoding === null) return source;
-  const { openTranscoder } = await import('syncx/plugin-kit');
-  const { DecodedSource } = await import('./layered-sources.js');
   return new DecodedSource(source, await openTranscoder(o.encoding, placeOf(spec)));
 }
 
