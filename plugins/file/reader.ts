@@ -204,6 +204,11 @@ export const reader = defineReader({
   options: READER_OPTIONS,
   boundedness: () => 'bounded',
   check,
-  columns: (o) => columnSpecs(o.column)?.map((c, i) => c.name ?? `f${String(c.index ?? i)}`) ?? null,
+  columns: (o) => {
+    const specs = columnSpecs(o.column);
+    // Writers take meta columns only where they name them, so that counting columns would say nothing.
+    if (specs === null || specs.some((c) => c.meta !== null)) return null;
+    return specs.map((c, i) => c.name ?? `f${String(c.index ?? i)}`);
+  },
   create: (o, context) => Promise.resolve(createReader(o, context.log)),
 });

@@ -395,6 +395,7 @@ test('options that do not fit together are found, each with its path', () => {
   assert.deepEqual(paths({ column: [{ name: 'a', index: 0 }, { index: 4 }], fileType: 'json' }), []);
   assert.deepEqual(paths({ column: ['a', { name: 'b', index: 4 }], fileType: 'json' }), []);
   assert.deepEqual(reader.columns?.(readerOptions({ column: ['a', { index: 4 }] })), ['a', 'f4']);
+  assert.equal(reader.columns?.(readerOptions({ column: ['a', { name: 'n', meta: 'line' }] })), null);
   assert.equal(reader.columns?.(readerOptions({})), null);
 });
 
