@@ -91,10 +91,10 @@ export class PlainSource implements ByteSource {
   #ahead: Promise<number> | null = null;
   #handed = 0;
 
-  constructor(spec: FileSpec, file: OpenFile) {
+  constructor(spec: FileSpec, file: OpenFile, chunkBytes: number = CHUNK_BYTES) {
     this.#spec = spec;
     this.#file = file;
-    const size = Math.max(1, Math.min(CHUNK_BYTES, spec.size));
+    const size = Math.max(1, Math.min(chunkBytes, spec.size));
     this.#mine = Buffer.allocUnsafeSlow(size);
     this.#theirs = Buffer.allocUnsafeSlow(spec.size > size ? size : 1);
   }

@@ -1,5 +1,5 @@
 import type { Finding } from 'syncx/plugin-api';
-import { type CsvDialect } from 'syncx/plugin-kit';
+import { encodingHint, encodingName, type CsvDialect } from 'syncx/plugin-kit';
 
 /** The options that say how bytes are laid out, as both schemas have them. */
 export interface FormatOptions {
@@ -44,18 +44,16 @@ export function textDialect(o: FormatOptions): CsvDialect {
 
 const isAscii = (char: string): boolean => Buffer.from(char).length === 1 && char !== '\n' && char !== '\r';
 
-/** What one schema cannot say about the layout options. */
-export function checkFormat(o: FormatOptions): readonly Finding[] {
+/** What one schema cannot say about the layout options. `encodings`: which of them are known. */
+export function checkFormat(o: FormatOptions, encodings: 'utf-8' | 'all' = 'utf-8'): readonly Finding[] {
   const findings: Finding[] = [];
   const say = (path: string, message: string, hint?: string): void => {
     findings.push({ path, message, ...(hint === undefined ? {} : { hint }) });
   };
-  if (!/^utf-?8$/i.test(o.encoding)) {
-    say(
-      'encoding',
-      `encoding \`${o.encoding}\` is not known yet`,
-      'Use utf-8; convert the files first, say with iconv.',
-    );
+  const encoding = encodingName(o.encoding);
+  if (encoding === null) say('encoding', `encoding \`${o.encoding}\` is not known`, encodingHint(o.encoding));
+  else if (encodings === 'utf-8' && encoding !== 'utf-8') {
+    say('encoding', `encoding \`${o.encoding}\` is not written yet`, 'Use utf-8; convert the files, say with iconv.');
   }
   if (o.fileType === 'json') {
     if (o.isFirstLineHeader) {

@@ -11,7 +11,7 @@ import { orAborted } from 'syncx/plugin-kit';
 import { specOfSplit, STDIN_SPLIT } from './planner.js';
 import { STDIN } from './file-list.js';
 import type { FileSpec } from './file-spec.js';
-import { SplitReading, isGzip, pointOf, type BegunFile, type ReadingOptions } from './split-reading.js';
+import { SplitReading, codecOf, pointOf, type BegunFile, type ReadingOptions } from './split-reading.js';
 
 /** What constant columns add to the rows of a small file mostly fits, too. */
 const LEAST_BATCH_BYTES = 16 << 10;
@@ -20,7 +20,7 @@ const START: Position = { offset: 0, line: 1 };
 
 /** Buffers for batches are made at the target's size; thousands of small files would make gigabytes of them. */
 function batchTargetFor(o: ReadingOptions, spec: FileSpec, most: BatchTarget): BatchTarget {
-  if (isGzip(o, spec.path)) return most;
+  if (codecOf(o, spec.path) !== 'none') return most;
   return { ...most, bytes: Math.min(most.bytes, Math.max(LEAST_BATCH_BYTES, spec.size * 2)) };
 }
 

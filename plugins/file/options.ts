@@ -84,16 +84,30 @@ export const READER_OPTIONS = {
     quoteChar: QUOTE_CHAR,
     escapeChar: ESCAPE_CHAR,
     isFirstLineHeader: HEADER,
-    encoding: ENCODING,
+    encoding: {
+      ...ENCODING,
+      description:
+        'Character encoding of the files: utf-8, utf-16 (by its byte order mark), utf-16le, utf-16be, gbk, gb18030, big5, shift_jis, euc-kr, iso-8859-1 …, windows-1250 ….',
+      examples: ['utf-8', 'gbk', 'iso-8859-1'],
+    },
     nullFormat: NULL_FORMAT,
     compress: {
       title: 'Compression',
-      description: 'How the files are compressed; auto goes by the ending of each name (.gz).',
+      description: 'How the files are compressed; auto goes by the ending of each name (.gz, .zst, .zstd, .bz2).',
       type: 'string',
-      enum: ['auto', 'none', 'gzip'],
+      enum: ['auto', 'none', 'gzip', 'zstd', 'bzip2'],
       default: 'auto',
-      examples: ['gzip'],
-      'x-values': { GZIP: 'gzip', gz: 'gzip', NONE: 'none', '': 'auto' },
+      examples: ['gzip', 'zstd'],
+      'x-values': {
+        GZIP: 'gzip',
+        gz: 'gzip',
+        ZSTD: 'zstd',
+        zst: 'zstd',
+        BZIP2: 'bzip2',
+        bz2: 'bzip2',
+        NONE: 'none',
+        '': 'auto',
+      },
     },
     filterRegex: {
       title: 'Name filter',
@@ -105,7 +119,7 @@ export const READER_OPTIONS = {
     column: {
       title: 'Columns',
       description:
-        'Columns to deliver: ["*"], names, or objects with name, index (from 0), type, value (a constant) and format (a date pattern).',
+        'Columns to deliver: ["*"], names, or objects with name, index (from 0), type, value (a constant), format (a date pattern) and meta.',
       type: 'array',
       default: ['*'],
       examples: [['id', 'name'], [{ index: 0, name: 'id', type: 'bigint' }]],
@@ -126,6 +140,12 @@ export const READER_OPTIONS = {
               // As text: the config hands over the digits of the job file, which a double could not hold.
               value: { type: ['string', 'null'], description: 'A constant, in place of a field of the file.' },
               format: { type: 'string', description: 'Pattern of dates and times, as dd.MM.yyyy HH:mm.' },
+              meta: {
+                type: 'string',
+                enum: ['file', 'path', 'line', 'mtime', 'size'],
+                description:
+                  'In place of a field: name or path of the file, line where the record begins, time of change or size of the file.',
+              },
             },
           },
         ],

@@ -1,5 +1,6 @@
 import {
   defineReader,
+  formatType,
   parseType,
   type Finding,
   type JsonValue,
@@ -9,9 +10,12 @@ import {
   type Reader,
 } from 'syncx/plugin-api';
 import {
+  META_TYPES,
   canonicalCell,
   columnSpecs,
   delimitedFormat,
+  encodingName,
+  fromRecord,
   isDatePattern,
   jsonLinesFormat,
   type FileFormat,
@@ -28,9 +32,38 @@ type Options = OptionsOf<typeof READER_OPTIONS>;
 
 function formatOf(o: Options): FileFormat {
   const columns = columnSpecs(o.column);
-  if (o.fileType === 'json') return jsonLinesFormat(columns);
+  const encoding = decodedFrom(o);
+  if (o.fileType === 'json') return jsonLinesFormat(columns, { encoding });
   const dialect = o.fileType === 'csv' ? csvDialect(o) : textDialect(o);
-  return delimitedFormat({ dialect, header: o.isFirstLineHeader, columns });
+  return delimitedFormat({ dialect, header: o.isFirstLineHeader, columns, encoding });
+}
+
+/** Null: UTF-8. */
+function decodedFrom(o: Options): string | null {
+  const name = encodingName(o.encoding);
+  return name === 'utf-8' ? null : name;
+}
+
+type ColumnObject = Exclude<Options['column'][number], string>;
+
+/** A meta column is of one type, and takes nothing from the record. */
+function metaFindings(c: ColumnObject, at: string): readonly Finding[] {
+  const findings: Finding[] = [];
+  const kind = c.meta;
+  if (kind === undefined) return [];
+  if (c.name === undefined) findings.push({ path: at, message: 'the meta column has no name', hint: 'Give it one.' });
+  for (const other of ['index', 'value', 'format'] as const) {
+    if (c[other] === undefined) continue;
+    const message = `\`${other}\` has no place beside meta, which takes nothing from the record`;
+    findings.push({ path: `${at}.${other}`, message, hint: 'Leave one of the two out.' });
+  }
+  const fixed = formatType(META_TYPES[kind]);
+  const given = parseType(c.type ?? fixed);
+  if (given === null || formatType(given) !== fixed) {
+    const message = `the type of the meta column \`${kind}\` is ${fixed}, not \`${String(c.type)}\``;
+    findings.push({ path: `${at}.type`, message, hint: 'Leave type out.' });
+  }
+  return findings;
 }
 
 function checkColumns(o: Options): readonly Finding[] {
@@ -45,6 +78,10 @@ function checkColumns(o: Options): readonly Finding[] {
       say(at, `the column \`${name}\` stands here twice`, 'Give each its own name.');
     if (name !== undefined) names.add(name);
     if (typeof c === 'string') return;
+    if (c.meta !== undefined) {
+      findings.push(...metaFindings(c, at));
+      return;
+    }
     const type = parseType(c.type ?? 'string');
     if (c.name === undefined && c.index === undefined)
       say(at, 'the column has neither name nor index', 'Give it a name.');
@@ -66,7 +103,7 @@ function checkColumns(o: Options): readonly Finding[] {
 
 /** JSON lines are objects or arrays: where one column has only a name and another only an index, neither can be a row. */
 function mixedColumns(o: Options): readonly Finding[] {
-  const specs = (columnSpecs(o.column) ?? []).map((c, i) => ({ ...c, i })).filter((c) => c.value === null);
+  const specs = (columnSpecs(o.column) ?? []).map((c, i) => ({ ...c, i })).filter(fromRecord);
   const named = specs.find((c) => c.index === null && c.name !== null);
   const indexed = specs.find((c) => c.name === null && c.index !== null);
   if (named === undefined || indexed === undefined) return [];
@@ -76,7 +113,7 @@ function mixedColumns(o: Options): readonly Finding[] {
 }
 
 function check(o: Options): readonly Finding[] {
-  const findings = [...checkFormat(o), ...checkColumns(o)];
+  const findings = [...checkFormat(o, 'all'), ...checkColumns(o)];
   const paths = pathList(o.path);
   if (paths.length === 0) findings.push({ path: 'path', message: 'no path is given' });
   if (paths.includes(STDIN) && paths.length > 1) {
@@ -107,7 +144,7 @@ function compare(a: Position, b: Position): -1 | 0 | 1 {
 }
 
 function createReader(o: Options, log: Logger): Reader {
-  const reading: ReadingOptions = { format: formatOf(o), compress: o.compress };
+  const reading: ReadingOptions = { format: formatOf(o), compress: o.compress, encoding: decodedFrom(o) };
   const star = columnSpecs(o.column) === null && o.fileType !== 'json';
   const paths = pathList(o.path);
   const live = paths.includes(STDIN);
@@ -163,10 +200,15 @@ function createReader(o: Options, log: Logger): Reader {
 export const reader = defineReader({
   name: 'file',
   aliases: ['filereader', 'txtfile', 'txtfilereader', 'localfilereader'],
-  summary: 'Reads local files (csv, JSON lines, text; plain or gzip) or standard input.',
+  summary: 'Reads local files (csv, JSON lines, text; plain, gzip, zstd or bzip2) or standard input.',
   options: READER_OPTIONS,
   boundedness: () => 'bounded',
   check,
-  columns: (o) => columnSpecs(o.column)?.map((c, i) => c.name ?? `f${String(c.index ?? i)}`) ?? null,
+  columns: (o) => {
+    const specs = columnSpecs(o.column);
+    // Writers take meta columns only where they name them, so that counting columns would say nothing.
+    if (specs === null || specs.some((c) => c.meta !== null)) return null;
+    return specs.map((c, i) => c.name ?? `f${String(c.index ?? i)}`);
+  },
   create: (o, context) => Promise.resolve(createReader(o, context.log)),
 });

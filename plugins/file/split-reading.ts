@@ -1,16 +1,42 @@
 import { SyncError, type BatchTarget, type JsonObject, type Position } from 'syncx/plugin-api';
-import type { FileFormat, FileHead, RecordDecoder, RecordPoint } from 'syncx/plugin-kit';
+import {
+  openDecompressor,
+  openTranscoder,
+  type FileFacts,
+  type FileFormat,
+  type FileHead,
+  type RecordDecoder,
+  type RecordPoint,
+} from 'syncx/plugin-kit';
+import { DecodedSource, DecompressedSource } from './layered-sources.js';
 import { openPlanned, PlainSource, type ByteSource } from './byte-source.js';
 import { STDIN } from './file-list.js';
 import type { FileSpec } from './file-spec.js';
 
+export type Codec = 'none' | 'gzip' | 'zstd' | 'bzip2';
+
 export interface ReadingOptions {
   readonly format: FileFormat;
-  readonly compress: 'auto' | 'none' | 'gzip';
+  readonly compress: 'auto' | Codec;
+  /** By its one name; null: UTF-8, which needs no decoding. */
+  readonly encoding: string | null;
+  /** Bytes of a read; for tests of what chunks cut. */
+  readonly chunkBytes?: number;
 }
 
-export const isGzip = (o: ReadingOptions, path: string): boolean =>
-  o.compress === 'gzip' || (o.compress === 'auto' && /\.gz$/i.test(path));
+const ENDINGS: readonly (readonly [RegExp, Codec])[] = [
+  [/\.gz$/i, 'gzip'],
+  [/\.zst(?:d)?$/i, 'zstd'],
+  [/\.bz2$/i, 'bzip2'],
+];
+
+export function codecOf(o: ReadingOptions, path: string): Codec {
+  if (o.compress !== 'auto') return o.compress;
+  return ENDINGS.find(([ending]) => ending.test(path))?.[1] ?? 'none';
+}
+
+/** A file whose bytes are read as they are: positions are places in it. */
+export const isPlain = (o: ReadingOptions, path: string): boolean => o.encoding === null && codecOf(o, path) === 'none';
 
 function goneInput(): SyncError {
   return new SyncError('SOURCE_CHANGED', 'standard input was read in part already and cannot be read again', {
@@ -19,20 +45,43 @@ function goneInput(): SyncError {
   });
 }
 
-async function openSource(o: ReadingOptions, spec: FileSpec): Promise<ByteSource> {
-  if (spec.path === STDIN) {
-    // After a lost epoch or in a later process, what was read before is gone.
-    if (process.stdin.readableDidRead) throw goneInput();
-    const { GzipSource, StreamSource, standardInput } = await import('./stream-sources.js');
-    const input = standardInput();
-    if (o.compress === 'gzip') return new GzipSource('standard input', input, null, () => Promise.resolve());
-    return new StreamSource(input);
-  }
-  const file = await openPlanned(spec);
-  if (!isGzip(o, spec.path)) return new PlainSource(spec, file);
-  const { gzipFile } = await import('./stream-sources.js'); // zlib takes its time to load
-  return gzipFile(spec, file);
+const placeOf = (spec: FileSpec): string => (spec.path === STDIN ? 'standard input' : spec.path);
+
+async function decompressed(codec: 'zstd' | 'bzip2', inner: ByteSource, place: string): Promise<ByteSource> {
+  return new DecompressedSource(inner, await openDecompressor(codec, place));
 }
+
+async function openStdin(o: ReadingOptions): Promise<ByteSource> {
+  // After a lost epoch or in a later process, what was read before is gone.
+  if (process.stdin.readableDidRead) throw goneInput();
+  const { GzipSource, StreamSource, standardInput } = await import('./stream-sources.js');
+  const input = standardInput();
+  if (o.compress === 'gzip') return new GzipSource('standard input', input, null, () => Promise.resolve());
+  const source = new StreamSource(input);
+  if (o.compress === 'auto' || o.compress === 'none') return source;
+  return decompressed(o.compress, source, 'standard input');
+}
+
+async function openFile(o: ReadingOptions, spec: FileSpec): Promise<ByteSource> {
+  const codec = codecOf(o, spec.path);
+  const file = await openPlanned(spec);
+  if (codec === 'gzip') {
+    const { gzipFile } = await import('./stream-sources.js'); // zlib takes its time to load
+    return gzipFile(spec, file);
+  }
+  const source = new PlainSource(spec, file, o.chunkBytes);
+  return codec === 'none' ? source : decompressed(codec, source, spec.path);
+}
+
+async function openSource(o: ReadingOptions, spec: FileSpec): Promise<ByteSource> {
+  const source = spec.path === STDIN ? await openStdin(o) : await openFile(o, spec);
+  if (o.encoding === null) return source;
+  return new DecodedSource(source, await openTranscoder(o.encoding, placeOf(spec)));
+}
+
+const LF = 10;
+/** Up to so many bytes a head is looked for with every chunk. */
+const SMALL_HEAD = 4096;
 
 /** The head of a file, and the bytes that had to be read for it. Null: the file is empty. */
 async function readHead(
@@ -40,17 +89,30 @@ async function readHead(
   source: ByteSource,
   place: string,
 ): Promise<{ readonly head: FileHead; readonly bytes: Buffer; readonly ended: boolean } | null> {
-  let bytes = Buffer.alloc(0);
+  let parts: Buffer[] = [];
+  let size = 0;
+  let tried = 0;
   for (let ended = false; !ended;) {
     const chunk = await source.read();
     ended = chunk === null;
-    if (chunk !== null) bytes = Buffer.concat([bytes, chunk]);
-    if (ended && bytes.length === 0) return null;
+    if (chunk !== null) parts.push(Buffer.from(chunk)); // the chunk is the source's
+    size += chunk?.length ?? 0;
+    if (ended && size === 0) return null;
+    // A long first line in small chunks must not be looked through with each of them.
+    const promising = size < SMALL_HEAD || size >= tried * 2 || chunk?.includes(LF) === true;
+    if (!ended && !promising) continue;
+    tried = size;
+    const bytes = Buffer.concat(parts);
+    parts = [bytes];
     const head = format.head(bytes, ended, place);
     if (head !== null) return { head, bytes, ended };
   }
   return null;
 }
+
+/** What meta columns say of it; of standard input there is nothing to say. */
+const factsOf = (spec: FileSpec): { readonly file?: FileFacts } =>
+  spec.path === STDIN ? {} : { file: { path: spec.path, size: spec.size, mtimeNs: BigInt(spec.mtimeNs) } };
 
 /** @throws SyncError STATE_CORRUPT where it is no position of this reader. */
 export function pointOf(p: Position | null): RecordPoint | null {
@@ -72,7 +134,7 @@ export interface BegunFile {
 export async function beginFile(o: ReadingOptions, spec: FileSpec): Promise<BegunFile> {
   const source = await openSource(o, spec);
   try {
-    const head = await readHead(o.format, source, spec.path === STDIN ? 'standard input' : spec.path);
+    const head = await readHead(o.format, source, placeOf(spec));
     return { spec, source, head };
   } catch (e) {
     await source.close();
@@ -107,8 +169,8 @@ export class SplitReading {
         await source.close();
         return null;
       }
-      const place = spec.path === STDIN ? 'standard input' : spec.path;
-      const reading = new SplitReading(source, o.format.decoder(head.head, { place, from, target, columns }));
+      const facts = { place: placeOf(spec), ...factsOf(spec) };
+      const reading = new SplitReading(source, o.format.decoder(head.head, { ...facts, from, target, columns }));
       await reading.#goTo((from ?? head.head.body).offset, head.bytes, head.ended);
       return reading;
     } catch (e) {

@@ -1,4 +1,7 @@
 export * from './choose-columns.js';
+export { openDecompressor, type Decompressor } from './codecs/decompressor.js';
+export { encodingHint, encodingName } from './encodings/encoding-names.js';
+export { openTranscoder, type Transcoder } from './encodings/transcoder.js';
 export * from './formats/byte-buffer.js';
 export * from './formats/cell-check.js';
 export { canonicalCell } from './formats/cell-form.js';
@@ -11,6 +14,7 @@ export * from './formats/dirty-row.js';
 export * from './formats/json-decoder.js';
 export * from './formats/json-encoder.js';
 export * from './formats/json-scan.js';
+export { META_TYPES, fromRecord, type MetaKind } from './formats/meta-column.js';
 export * from './formats/record-decoder.js';
 export * from './formats/record-encoder.js';
 export * from './formats/text-encoder.js';

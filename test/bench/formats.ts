@@ -1,8 +1,21 @@
-// Micro bench of the formats: `node -C development dist/test/bench/formats.js [rows]`. One JSON line a case; the
-// yardstick is a plain copy of the same bytes in the same run.
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
+// Micro bench of the formats: `node -C development dist/test/bench/formats.js [rows] [plain]`. One JSON line a case; the
+// yardstick is a plain copy of the same bytes in the same run. Without `plain` it also reads the file compressed and in
+// other encodings (needs the programs gzip, zstd and bzip2); bytes are then those of the UTF-8 text.
+import { execFileSync } from 'node:child_process';
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import iconv from 'iconv-lite';
 import { BatchBuilder, type RowBatch } from 'syncx/plugin-api';
 import {
   ByteBuffer,
@@ -13,6 +26,8 @@ import {
   jsonLinesOutput,
 } from 'syncx/plugin-kit';
 import type { FileFormat, OutputFormat, RecordEncoder } from 'syncx/plugin-kit';
+import { specOf } from '../../plugins/file/file-spec.js';
+import { SplitReading, type Codec } from '../../plugins/file/split-reading.js';
 
 const CHUNK = 1 << 20;
 const rows = Number(process.argv[2] ?? 1_000_000);
@@ -88,24 +103,38 @@ function writeFile(path: string, format: OutputFormat): { take: (batch: RowBatch
   };
 }
 
-function measure(name: string, bytes: number, run: () => void): void {
+function clock(name: string, bytes: number): () => void {
   const t = performance.now();
   const cpu = process.cpuUsage();
-  run();
-  const seconds = (performance.now() - t) / 1000;
-  const used = process.cpuUsage(cpu);
-  const cpuSeconds = (used.user + used.system) / 1e6;
-  const rss = process.resourceUsage().maxRSS / 1024;
-  const line = {
-    name,
-    rows,
-    bytes,
-    seconds: Number(seconds.toFixed(3)),
-    cpuSeconds: Number(cpuSeconds.toFixed(3)),
-    rowsPerSecond: Math.round(rows / seconds),
-    peakRssMiB: Math.round(rss),
+  return () => {
+    const seconds = (performance.now() - t) / 1000;
+    const used = process.cpuUsage(cpu);
+    const cpuSeconds = (used.user + used.system) / 1e6;
+    const line = {
+      name,
+      rows,
+      bytes,
+      seconds: Number(seconds.toFixed(3)),
+      cpuSeconds: Number(cpuSeconds.toFixed(3)),
+      megabytesPerSecond: Math.round(bytes / seconds / 1e6),
+      megabytesPerCpuSecond: Math.round(bytes / cpuSeconds / 1e6),
+      rowsPerSecond: Math.round(rows / seconds),
+      peakRssMiB: Math.round(process.resourceUsage().maxRSS / 1024),
+    };
+    process.stdout.write(`${JSON.stringify(line)}\n`);
   };
-  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+function measure(name: string, bytes: number, run: () => void): void {
+  const stop = clock(name, bytes);
+  run();
+  stop();
+}
+
+async function measureAsync(name: string, bytes: number, run: () => Promise<void>): Promise<void> {
+  const stop = clock(name, bytes);
+  await run();
+  stop();
 }
 
 function copyFile(from: string, to: string): void {
@@ -115,6 +144,38 @@ function copyFile(from: string, to: string): void {
   for (let n = readSync(a, chunk); n > 0; n = readSync(a, chunk)) writeSync(b, chunk, 0, n);
   closeSync(a);
   closeSync(b);
+}
+
+/** The csv file compressed or in another encoding, read through the file reader's own sources. */
+async function readThrough(path: string, compress: Codec, encoding: string | null): Promise<void> {
+  const spec = specOf(path, statSync(path, { bigint: true }));
+  const reading = await SplitReading.open({ format: csv, compress, encoding }, spec, null, target, null, null);
+  if (reading === null) throw new Error('an empty file');
+  const { decoder } = reading;
+  const builder = new BatchBuilder(decoder.schema, target);
+  let read = 0;
+  for (let state = decoder.decode(builder); state !== 'end'; state = decoder.decode(builder)) {
+    if (state === 'hungry') await reading.fill();
+    else read += builder.finish('s', null, 0).rows;
+  }
+  read += builder.rows;
+  await reading.close();
+  if (read !== rows) throw new Error(`${path}: ${String(read)} rows`);
+}
+
+async function readVariants(input: string, text: number): Promise<void> {
+  const to = (ending: string): string => `${input}.${ending}`;
+  execFileSync('sh', ['-c', 'gzip -6 -c "$1" >"$1.gz"; zstd -q -3 "$1"; bzip2 -k "$1"', 'sh', input]);
+  writeFileSync(to('gbk'), iconv.encode(readFileSync(input, 'utf8').replaceAll('Zoë', '佐伊'), 'gbk'));
+  writeFileSync(to('utf16'), Buffer.from(readFileSync(input, 'utf8'), 'utf16le'));
+  for (const round of ['first', 'second']) {
+    await measureAsync(`read plain utf-8, ${round}`, text, () => readThrough(input, 'none', null));
+    await measureAsync(`read gzip, ${round}`, text, () => readThrough(to('gz'), 'gzip', null));
+    await measureAsync(`read zstd, ${round}`, text, () => readThrough(to('zst'), 'zstd', null));
+    await measureAsync(`read bzip2, ${round}`, text, () => readThrough(to('bz2'), 'bzip2', null));
+    await measureAsync(`read gbk, ${round}`, text, () => readThrough(to('gbk'), 'none', 'gbk'));
+    await measureAsync(`read utf-16le, ${round}`, text, () => readThrough(to('utf16'), 'none', 'utf-16le'));
+  }
 }
 
 try {
@@ -129,6 +190,7 @@ try {
     w.end();
   };
   measure('yardstick: copy', size, () => copyFile(input, output));
+  if (process.argv[3] !== 'plain') await readVariants(input, size);
   for (const round of ['first', 'second']) {
     measure(`csv read, ${round}`, size, () => readFile(input, csv, none));
     const batches: RowBatch[] = [];
@@ -152,6 +214,7 @@ try {
       type: { is: 'string' } as const,
       value: null,
       format: null,
+      meta: null,
     }));
     measure(`json → csv, ${round}`, size, () =>
       pipe(json, jsonLinesFormat(columns), csvOutput({ dialect, header: false })),

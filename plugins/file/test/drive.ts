@@ -13,6 +13,7 @@ import {
   type ReadItem,
   type RejectedRow,
   type RowBatch,
+  type RowSchema,
   type RunIdentity,
   type Split,
   type Writer,
@@ -92,6 +93,8 @@ export interface SplitRead {
   readonly positions: readonly { readonly position: Position; readonly rows: number }[];
   readonly end: Position;
   readonly sourceBytes: number;
+  /** Of the last rows; null: there were none. */
+  readonly schema: RowSchema | null;
 }
 
 /** Reads one split to its end. */
@@ -108,11 +111,13 @@ export async function readSplit(
   const rejected: RejectedRow[] = [];
   const positions: { position: Position; rows: number }[] = [];
   let sourceBytes = 0;
+  let schema: RowSchema | null = null;
   try {
     for await (const item of lane.read(stop.signal)) {
-      if (item.is === 'splitEnd') return { split, rows, rejected, positions, end: item.position, sourceBytes };
+      if (item.is === 'splitEnd') return { split, rows, rejected, positions, end: item.position, sourceBytes, schema };
       if (item.is !== 'batch') continue;
       rows.push(...rowsOf(item));
+      schema = item.sections.at(-1)?.schema ?? schema;
       rejected.push(...(item.rejected ?? []));
       sourceBytes += item.sourceBytes;
       if (item.position !== null) positions.push({ position: item.position, rows: rows.length });

@@ -357,7 +357,20 @@ test('options that do not fit together are found, each with its path', () => {
     (reader.check?.(readerOptions({ path: 'a', ...o })) ?? []).map((f) => f.path);
   assert.deepEqual(paths({}), []);
   assert.deepEqual(paths({ encoding: 'UTF-8', fieldDelimiter: '\\u0001', escapeChar: '\\' }), []);
-  assert.deepEqual(paths({ encoding: 'gbk' }), ['encoding']);
+  assert.deepEqual(paths({ encoding: 'GBK' }), []);
+  assert.deepEqual(paths({ encoding: 'gbkk' }), ['encoding']);
+  assert.deepEqual(
+    paths({
+      column: [
+        { name: 'a', meta: 'line', type: 'bigint' },
+        { name: 'b', meta: 'mtime', type: 'timestamp' },
+        { name: 'c', meta: 'size', type: 'int' },
+        { name: 'd', meta: 'file', index: 1, value: 'x', format: 'yyyy' },
+        { meta: 'path' },
+      ],
+    }),
+    ['column[2].type', 'column[3].index', 'column[3].value', 'column[3].format', 'column[4]'],
+  );
   assert.deepEqual(paths({ fieldDelimiter: '"' }), ['fieldDelimiter']);
   assert.deepEqual(paths({ fieldDelimiter: '\\n' }), ['fieldDelimiter']);
   assert.deepEqual(paths({ nullFormat: 'a,b' }), ['nullFormat']);
@@ -382,6 +395,7 @@ test('options that do not fit together are found, each with its path', () => {
   assert.deepEqual(paths({ column: [{ name: 'a', index: 0 }, { index: 4 }], fileType: 'json' }), []);
   assert.deepEqual(paths({ column: ['a', { name: 'b', index: 4 }], fileType: 'json' }), []);
   assert.deepEqual(reader.columns?.(readerOptions({ column: ['a', { index: 4 }] })), ['a', 'f4']);
+  assert.equal(reader.columns?.(readerOptions({ column: ['a', { name: 'n', meta: 'line' }] })), null);
   assert.equal(reader.columns?.(readerOptions({})), null);
 });
 

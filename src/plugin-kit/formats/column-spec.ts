@@ -1,5 +1,6 @@
 import { parseType, type LogicalType } from '../../plugin-api/index.js';
 import { canonicalCell } from './cell-form.js';
+import { META_TYPES, type MetaKind } from './meta-column.js';
 
 /** A column as a job asks for it, of any row format. */
 export interface ColumnSpec {
@@ -11,6 +12,8 @@ export interface ColumnSpec {
   readonly value: string | null;
   /** Pattern of dates and times in the source (`dd.MM.yyyy HH:mm`). */
   readonly format: string | null;
+  /** Says something of the file or the record, in place of a field of it. Null: it is no meta column. */
+  readonly meta: MetaKind | null;
 }
 
 /** An entry of the option `column` of a reader. */
@@ -22,14 +25,18 @@ export type ColumnOption =
       readonly type?: string | undefined;
       readonly value?: string | null | undefined;
       readonly format?: string | undefined;
+      readonly meta?: MetaKind | undefined;
     };
 
 /** Null for `["*"]` and for no entries: all columns. The types must be known, and the constants of them (the plugin's `check` sees to that). */
 export function columnSpecs(entries: readonly ColumnOption[]): readonly ColumnSpec[] | null {
   if (entries.length === 0 || (entries.length === 1 && entries[0] === '*')) return null;
   return entries.map((e): ColumnSpec => {
-    if (typeof e === 'string') return { name: e, index: null, type: { is: 'string' }, value: null, format: null };
-    const type = parseType(e.type ?? 'string') ?? { is: 'string' };
+    if (typeof e === 'string') {
+      return { name: e, index: null, type: { is: 'string' }, value: null, format: null, meta: null };
+    }
+    const meta = e.meta ?? null;
+    const type = meta !== null ? META_TYPES[meta] : (parseType(e.type ?? 'string') ?? { is: 'string' });
     const value = e.value ?? null;
     return {
       name: e.name ?? null,
@@ -37,6 +44,7 @@ export function columnSpecs(entries: readonly ColumnOption[]): readonly ColumnSp
       type,
       value: value === null ? null : (canonicalCell(type, value) ?? value),
       format: e.format ?? null,
+      meta,
     };
   });
 }

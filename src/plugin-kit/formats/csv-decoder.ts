@@ -1,12 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import {
-  BatchBuilder,
-  NULL_FLAG,
-  SyncError,
-  internSchema,
-  type BatchTarget,
-  type RowSchema,
-} from '../../plugin-api/index.js';
+import { BatchBuilder, NULL_FLAG, internSchema, type BatchTarget, type RowSchema } from '../../plugin-api/index.js';
 import { showBytes } from './cell-check.js';
 import {
   CR,
@@ -19,15 +12,13 @@ import {
   quotedClasses,
   type CsvDialect,
 } from './csv-dialect.js';
+import { byteOf, MAX_RECORD_BYTES, neverClosed, notInEncoding, recordTooLarge } from './record-faults.js';
 import { scanPlain, type PlainRules, type ScanPoint } from './csv-plain-scan.js';
 import type { FieldPlan } from './field-plan.js';
 import { PendingBytes } from './pending-bytes.js';
 import { wordsOf } from './words.js';
 import type { DecodeState, DecoderOptions, RecordDecoder, RecordPoint } from './record-decoder.js';
 import { RowAssembly, type RowFault } from './row-assembly.js';
-
-/** A record that is still open after this many bytes is taken for a quote that someone forgot to close. */
-export const MAX_RECORD_BYTES = 64 << 20;
 
 /** Why a record does not become a row; 0: it does. */
 const AFTER_QUOTE = 1;
@@ -52,6 +43,8 @@ export class CsvDecoder implements RecordDecoder {
   readonly #dialect: CsvDialect;
   readonly #plan: FieldPlan;
   readonly #place: string;
+  /** Null: UTF-8. */
+  readonly #encoding: string | null;
   readonly #target: BatchTarget;
   readonly #classes: Uint8Array;
   readonly #quotedClasses: Uint8Array;
@@ -75,6 +68,7 @@ export class CsvDecoder implements RecordDecoder {
     this.#dialect = dialect;
     this.#plan = plan;
     this.#place = options.place;
+    this.#encoding = options.encoding ?? null;
     this.#target = options.target;
     this.#classes = byteClasses(dialect);
     this.#quotedClasses = quotedClasses(dialect);
@@ -120,8 +114,8 @@ export class CsvDecoder implements RecordDecoder {
       else p.exhausted(next, this.#openQuote > 0);
     }
     if (builder.full) return 'full';
-    if (p.last && p.size > 0) this.#throwOpen();
-    if (p.size > MAX_RECORD_BYTES) this.#throwTooLarge();
+    if (p.last && p.size > 0) throw neverClosed(this.#place, this.#openQuote || this.#line);
+    if (p.size > MAX_RECORD_BYTES) throw recordTooLarge(this.#place, this.#openQuote, this.#line);
     return p.last ? 'end' : 'hungry';
   }
 
@@ -313,7 +307,7 @@ export class CsvDecoder implements RecordDecoder {
       } else {
         sink.length = o;
         sink.cells = cells;
-        const fault = this.#judge(sink, builder, recordStart, i, f, bad, rowCells, rowOut);
+        const fault = this.#judge(sink, builder, recordStart, i, f, bad, rowCells, rowOut, line);
         if (fault !== null) this.#reject(builder, recordStart, i, line, fault);
         if (sink.length > o && fault === null) sink.reserve(end - i, 0); // a cell has outgrown its source
         if (data !== sink.data) out = wordsOf(sink.data);
@@ -351,6 +345,7 @@ export class CsvDecoder implements RecordDecoder {
     bad: number,
     firstCell: number,
     firstByte: number,
+    line: number,
   ): RowFault | null {
     const plan = this.#plan;
     if (bad === AFTER_QUOTE) return { column: null, reason: 'a quoted field goes on behind its closing quote' };
@@ -360,9 +355,9 @@ export class CsvDecoder implements RecordDecoder {
       return { column: null, reason: `the record has ${String(fields)} fields, not ${want}` };
     }
     if (this.#checkUtf8 && !isUtf8(this.#pending.buffer.subarray(from, to))) {
-      return { column: null, reason: 'the record is not valid UTF-8' };
+      return { column: null, reason: `the record ${notInEncoding(this.#encoding)}` };
     }
-    if (!plan.direct) return this.#assembly.append(sink.data, sink.ends, builder);
+    if (!plan.direct) return this.#assembly.append(sink.data, sink.ends, builder, line);
     return plan.checked ? this.#assembly.settle(sink, firstCell, firstByte) : null;
   }
 
@@ -375,25 +370,8 @@ export class CsvDecoder implements RecordDecoder {
       row: showBytes(src.subarray(from, end)),
       column: fault.column,
       code: 'ROW_INVALID',
-      reason: `${fault.reason} (record at byte ${String(this.#offset + from - this.#pending.start)})`,
+      reason: `${fault.reason} (record at ${byteOf(this.#offset + from - this.#pending.start, this.#encoding)})`,
       place: `${this.#place}:${String(line)}`,
-    });
-  }
-
-  #throwOpen(): never {
-    const place = `${this.#place}:${String(this.#openQuote || this.#line)}`;
-    throw new SyncError('SOURCE_FORMAT', `the quote that opens in ${place} is never closed`, {
-      place,
-      hint: 'Close it, double it if it is data, or set quoteChar to what the file uses.',
-    });
-  }
-
-  #throwTooLarge(): never {
-    const place = `${this.#place}:${String(this.#openQuote || this.#line)}`;
-    const why = this.#openQuote > 0 ? 'the quote that opens here is not closed within' : 'the record is longer than';
-    throw new SyncError('ROW_TOO_LARGE', `${place}: ${why} ${String(MAX_RECORD_BYTES >> 20)} MiB`, {
-      place,
-      hint: 'Look for a quote that is never closed, or for a wrong fieldDelimiter or quoteChar.',
     });
   }
 }

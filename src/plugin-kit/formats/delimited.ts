@@ -1,13 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import { SyncError } from '../../plugin-api/index.js';
 import type { ColumnSpec } from './column-spec.js';
-import { CsvDecoder, MAX_RECORD_BYTES } from './csv-decoder.js';
+import { CsvDecoder } from './csv-decoder.js';
 import { bomLength, type CsvDialect } from './csv-dialect.js';
 import { readCsvRecord, skipBlankLines } from './csv-record.js';
 import { fieldPlan, starNames } from './field-plan.js';
-import type { FileFormat, FileHead } from './record-decoder.js';
+import type { FileFormat, FileHead, TextLabel } from './record-decoder.js';
+import { MAX_RECORD_BYTES, notInEncoding } from './record-faults.js';
 
-export interface DelimitedOptions {
+export interface DelimitedOptions extends TextLabel {
   readonly dialect: CsvDialect;
   /** The first line names the columns. */
   readonly header: boolean;
@@ -16,17 +17,14 @@ export interface DelimitedOptions {
 }
 
 /** A header with replaced characters would name columns that the file does not have. */
-function notUtf8(bytes: Buffer, place: string): SyncError {
-  const mark = bytes.subarray(0, 2).toString('hex');
+function notText(bytes: Buffer, place: string, encoding: string | null): SyncError {
+  const mark = encoding === null ? bytes.subarray(0, 2).toString('hex') : '';
   const utf16 = mark === 'fffe' || mark === 'feff';
-  return new SyncError(
-    'SOURCE_FORMAT',
-    `the header in ${place} is not valid UTF-8${utf16 ? ': the file is UTF-16' : ''}`,
-    {
-      place,
-      hint: 'Convert the file to UTF-8, which is the only encoding that is read yet.',
-    },
-  );
+  const message = `the header in ${place} ${notInEncoding(encoding)}${utf16 ? ': the file is UTF-16' : ''}`;
+  return new SyncError('SOURCE_FORMAT', message, {
+    place,
+    hint: utf16 ? 'Set encoding to utf-16.' : 'Set encoding to what the file is in: gbk, windows-1252 …',
+  });
 }
 
 function readHead(bytes: Buffer, last: boolean, place: string, options: DelimitedOptions): FileHead | null {
@@ -49,7 +47,9 @@ function readHead(bytes: Buffer, last: boolean, place: string, options: Delimite
   }
   const { fields } = first;
   if (!options.header) return { names: null, width: fields.length, body: { offset: bom, line: 1 } };
-  if (!isUtf8(bytes.subarray(bom, first.next))) throw notUtf8(bytes, `${place}:${String(1 + start.lines)}`);
+  if (!isUtf8(bytes.subarray(bom, first.next))) {
+    throw notText(bytes, `${place}:${String(1 + start.lines)}`, options.encoding ?? null);
+  }
   const twice = fields.find((name, i) => fields.indexOf(name) !== i);
   if (twice !== undefined) {
     throw new SyncError('SOURCE_FORMAT', `the header of ${place} has the name \`${twice}\` twice`, {
@@ -66,6 +66,9 @@ export function delimitedFormat(options: DelimitedOptions): FileFormat {
     head: (bytes, last, place) => readHead(bytes, last, place, options),
     starColumns: (head) => (options.columns === null && head.width > 0 ? starNames(head) : null),
     decoder: (head, o) =>
-      new CsvDecoder(options.dialect, fieldPlan(options.columns, head, o.columns, o.place), o.from ?? head.body, o),
+      new CsvDecoder(options.dialect, fieldPlan(options.columns, head, o), o.from ?? head.body, {
+        ...o,
+        encoding: options.encoding ?? null,
+      }),
   };
 }

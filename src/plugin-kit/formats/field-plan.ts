@@ -9,12 +9,14 @@ import {
 import { cellForm, mended, type CellForm } from './cell-form.js';
 import type { ColumnSpec } from './column-spec.js';
 import { datePattern } from './date-pattern.js';
-import type { FileHead } from './record-decoder.js';
+import { constantOf, fromRecord } from './meta-column.js';
+import type { DecoderOptions, FileHead } from './record-decoder.js';
 
 export interface OutputCell {
-  /** Which of the kept fields it is; -1: a constant. */
+  /** Which of the kept fields it is; -1: none, but a constant or the line number. */
   readonly kept: number;
-  readonly constant: Uint8Array;
+  /** The cell of every row, `null` for NULL, or the line number. */
+  readonly constant: Uint8Array | 'null' | 'line';
   /** Null: every text is a cell as it stands. */
   readonly form: CellForm | null;
   readonly name: string;
@@ -51,14 +53,19 @@ export function convertOf(c: ColumnSpec): CellForm | null {
   return c.format === null ? null : mended(datePattern(c.format, c.type));
 }
 
-/** Index of each wanted column among the fields; -1: a constant. */
+/**
+ * Index of each wanted column among the fields; -1: it is in none. Without a header names go by position, where meta
+ * columns do not count: they stand for no field.
+ */
 function fieldIndexes(columns: readonly ColumnSpec[], head: FileHead, place: string): number[] {
+  let position = 0;
   return columns.map((c, i) => {
-    if (c.value !== null) return -1;
+    const at = c.meta === null ? position++ : -1;
+    if (!fromRecord(c)) return -1;
     if (c.index !== null) return c.index;
-    if (head.names === null) return i;
-    const at = head.names.indexOf(c.name ?? '');
-    if (at >= 0) return at;
+    if (head.names === null) return at;
+    const named = head.names.indexOf(c.name ?? '');
+    if (named >= 0) return named;
     throw new SyncError('COLUMN_MISMATCH', `${place} has no column \`${c.name ?? String(i)}\``, {
       place,
       hint: `Its header names ${head.names.map((n) => `\`${n}\``).join(', ')}.`,
@@ -81,21 +88,16 @@ function starSpecs(head: FileHead, agreed: readonly string[] | null, place: stri
       hint: 'Name the wanted columns in `column`, or read the files in jobs of their own.',
     });
   }
-  return names.map((name) => ({ name, index: null, type: { is: 'string' }, value: null, format: null }));
+  return names.map((name) => ({ name, index: null, type: { is: 'string' }, value: null, format: null, meta: null }));
 }
 
 /**
  * @param columns null: all.
- * @param agreed what `*` means in this job; null: what this file's head says.
  * @throws SyncError COLUMN_MISMATCH
  */
-export function fieldPlan(
-  columns: readonly ColumnSpec[] | null,
-  head: FileHead,
-  agreed: readonly string[] | null,
-  place: string,
-): FieldPlan {
-  const specs = columns ?? starSpecs(head, agreed, place);
+export function fieldPlan(columns: readonly ColumnSpec[] | null, head: FileHead, options: DecoderOptions): FieldPlan {
+  const { place } = options;
+  const specs = columns ?? starSpecs(head, options.columns, place);
   const at = fieldIndexes(specs, head, place);
   const byIndex = specs.some((c) => c.index !== null);
   const fields = at.filter((i) => i >= 0);
@@ -114,18 +116,24 @@ export function fieldPlan(
   const keep = new Uint8Array(Math.max(width, 1));
   for (const i of fields) keep[i] = 1;
   const order = [...keep.keys()].filter((i) => keep[i] === 1);
-  const converts = specs.map((c) => (c.value === null ? convertOf(c) : null));
+  const converts = specs.map((c) => (fromRecord(c) ? convertOf(c) : null));
   const cells = specs.map((c, i): OutputCell => ({
     kept: order.indexOf(at[i] ?? -1),
-    constant: Buffer.from(c.value ?? ''),
-    form: c.value === null ? (converts[i] ?? cellForm(c.type)) : null,
+    constant: constantOf(c, options.file ?? null) ?? 'null',
+    form: fromRecord(c) ? (converts[i] ?? cellForm(c.type)) : null,
     name: c.name ?? `f${String(at[i])}`,
     type: formatType(c.type),
   }));
   return {
-    schema: internSchema(specs.map((c, i): ColumnInit => ({ name: cells[i]?.name ?? '', type: c.type }))),
+    schema: internSchema(
+      specs.map((c, i): ColumnInit => ({
+        name: cells[i]?.name ?? '',
+        type: c.type,
+        role: c.meta === null ? 'data' : 'meta',
+      })),
+    ),
     width,
-    exact: head.names !== null || !byIndex,
+    exact: head.names !== null || (!byIndex && fields.length > 0),
     keep,
     keptCount: order.length,
     cells,

@@ -14,25 +14,34 @@ import { notOfType } from './cell-fault.js';
 import { AS_IS, cellForm, type CellForm } from './cell-form.js';
 import type { ColumnSpec } from './column-spec.js';
 import { LF, bomLength } from './csv-dialect.js';
-import { MAX_RECORD_BYTES } from './csv-decoder.js';
 import { convertOf } from './field-plan.js';
 import { wantedKeys, type KeyNode, type WantedKeys } from './json-keys.js';
 import { arrayMisfit, objectMisfit, type LineMisfit } from './json-misfit.js';
 import { failedAt, skipSpace, skipString, skipValue } from './json-scan.js';
 import { PendingBytes } from './pending-bytes.js';
-import type { DecodeState, DecoderOptions, FileFormat, RecordDecoder, RecordPoint } from './record-decoder.js';
+import type {
+  DecodeState,
+  DecoderOptions,
+  FileFormat,
+  RecordDecoder,
+  RecordPoint,
+  TextLabel,
+} from './record-decoder.js';
+import { byteOf, MAX_RECORD_BYTES, notInEncoding } from './record-faults.js';
+import { constantOf, fromRecord } from './meta-column.js';
 
 interface JsonColumn {
   readonly name: string;
   readonly type: string;
   readonly raw: boolean;
-  readonly constant: Buffer | null;
+  /** The cell of every row, `null` for NULL, or the line number; else it is in the line. */
+  readonly constant: Buffer | 'null' | 'line' | null;
   readonly form: CellForm | null;
 }
 
 const QUOTE = 34;
 const BACKSLASH = 92;
-const WHOLE: ColumnSpec = { name: 'json', index: null, type: { is: 'json' }, value: null, format: null };
+const WHOLE: ColumnSpec = { name: 'json', index: null, type: { is: 'json' }, value: null, format: null, meta: null };
 
 interface LineFault {
   readonly column: string | null;
@@ -62,6 +71,8 @@ class JsonDecoder implements RecordDecoder {
   readonly #noObject: LineMisfit | null;
   readonly #noArray: LineMisfit | null;
   readonly #place: string;
+  /** Null: UTF-8. */
+  readonly #encoding: string | null;
   readonly #pending = new PendingBytes();
   readonly #starts: Int32Array;
   readonly #ends: Int32Array;
@@ -78,19 +89,22 @@ class JsonDecoder implements RecordDecoder {
       name: nameOf(c, i),
       type: formatType(c.type),
       raw: cellKind(c.type) === 'json',
-      constant: c.value === null ? null : Buffer.from(c.value),
+      constant: constantOf(c, options.file ?? null),
       // What the scanner has passed is JSON; it need not be checked again.
       form: convertOf(c) ?? (c.type.is === 'json' ? null : cellForm(c.type)),
     }));
-    this.schema = internSchema(wanted.map((c, i): ColumnInit => ({ name: nameOf(c, i), type: c.type })));
-    this.#keys = wantedKeys(wanted.map((c) => (c.value === null ? c.name : null)));
-    this.#indexes = wanted.map((c) => (c.value === null ? (c.index ?? -1) : -1));
+    this.schema = internSchema(
+      wanted.map((c, i): ColumnInit => ({ name: nameOf(c, i), type: c.type, role: c.meta === null ? 'data' : 'meta' })),
+    );
+    this.#keys = wantedKeys(wanted.map((c) => (fromRecord(c) ? c.name : null)));
+    this.#indexes = wanted.map((c) => (fromRecord(c) ? (c.index ?? -1) : -1));
     this.#width = Math.max(0, ...this.#indexes.map((i) => i + 1));
     this.#noObject = objectMisfit(wanted);
     this.#noArray = arrayMisfit(wanted);
     this.#starts = new Int32Array(this.#keys.columnOf.length);
     this.#ends = new Int32Array(this.#keys.columnOf.length);
     this.#place = options.place;
+    this.#encoding = options.encoding ?? null;
     this.#offset = start.offset;
     this.#line = start.line;
   }
@@ -137,7 +151,8 @@ class JsonDecoder implements RecordDecoder {
     const first = skipSpace(b, start, end);
     if (first === end) return;
     this.#fault = null;
-    if (this.#checkUtf8 && !isUtf8(b.subarray(start, end))) this.#fail(null, 'the line is not valid UTF-8', start);
+    if (this.#checkUtf8 && !isUtf8(b.subarray(start, end)))
+      this.#fail(null, `the line ${notInEncoding(this.#encoding)}`, start);
     else if (this.#scanLine(b, first, end)) this.#appendRow(builder, b);
     // Set by the calls above, which the compiler cannot see.
     const fault = this.#fault as LineFault | null;
@@ -146,7 +161,7 @@ class JsonDecoder implements RecordDecoder {
       row: showBytes(b.subarray(start, end)),
       column: fault.column,
       code: 'ROW_INVALID',
-      reason: `${fault.reason} (line at byte ${String(this.#offset)})`,
+      reason: `${fault.reason} (line at ${byteOf(this.#offset, this.#encoding)})`,
       place: `${this.#place}:${String(this.#line)}:${String(fault.at - start + 1)}`,
     });
   }
@@ -267,8 +282,11 @@ class JsonDecoder implements RecordDecoder {
     for (let c = 0; c < this.#columns.length; c++) {
       const column = this.#columns[c];
       if (column === undefined) continue;
-      if (column.constant !== null) {
-        builder.appendBytes(column.constant);
+      const { constant } = column;
+      if (constant !== null) {
+        if (constant === 'line') builder.appendText(String(this.#line));
+        else if (constant === 'null') builder.appendNull();
+        else builder.appendBytes(constant);
         continue;
       }
       const start = this.#starts[c] ?? -1;
@@ -329,13 +347,13 @@ function copyText(b: Buffer, start: number, end: number, builder: BatchBuilder):
 }
 
 /** `columns` null: one column `json` with the whole line. */
-export function jsonLinesFormat(columns: readonly ColumnSpec[] | null): FileFormat {
+export function jsonLinesFormat(columns: readonly ColumnSpec[] | null, label: TextLabel = {}): FileFormat {
   return {
     head: (bytes, last) => {
       const bom = bomLength(bytes, last);
       return bom === null ? null : { names: null, width: 0, body: { offset: bom, line: 1 } };
     },
     starColumns: () => null,
-    decoder: (head, o) => new JsonDecoder(columns, o.from ?? head.body, o),
+    decoder: (head, o) => new JsonDecoder(columns, o.from ?? head.body, { ...o, encoding: label.encoding ?? null }),
   };
 }

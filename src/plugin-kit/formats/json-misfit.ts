@@ -1,4 +1,5 @@
 import type { ColumnSpec } from './column-spec.js';
+import { fromRecord } from './meta-column.js';
 
 /** Why a whole kind of lines cannot give the wanted columns: such a line is a dirty row, never a row of NULLs. */
 export interface LineMisfit {
@@ -9,7 +10,7 @@ export interface LineMisfit {
 
 /** Objects have no order: a column of theirs needs a name. */
 export function objectMisfit(columns: readonly ColumnSpec[]): LineMisfit | null {
-  const at = columns.findIndex((c) => c.value === null && c.name === null);
+  const at = columns.findIndex((c) => fromRecord(c) && c.name === null);
   const c = columns[at];
   if (c === undefined) return null;
   const by = c.index === null ? 'has no name' : `is picked by index ${String(c.index)}`;
@@ -19,7 +20,7 @@ export function objectMisfit(columns: readonly ColumnSpec[]): LineMisfit | null 
 
 /** Arrays have no keys: a column of theirs needs an index. */
 export function arrayMisfit(columns: readonly ColumnSpec[]): LineMisfit | null {
-  const at = columns.findIndex((c) => c.value === null && c.index === null);
+  const at = columns.findIndex((c) => fromRecord(c) && c.index === null);
   const c = columns[at];
   if (c === undefined) return null;
   const by = c.name === null ? 'has no index' : `\`${c.name}\` is picked by name`;

@@ -37,7 +37,13 @@ export interface RecordDecoder {
   readonly point: RecordPoint;
 }
 
-export interface DecoderOptions {
+/** What a file was decoded from, for messages. */
+export interface TextLabel {
+  /** Left out or null: it is UTF-8 itself. */
+  readonly encoding?: string | null;
+}
+
+export interface DecoderOptions extends TextLabel {
   /** The file's name, for messages. */
   readonly place: string;
   /** Where the pushed bytes begin; null: at the body. */
@@ -46,6 +52,17 @@ export interface DecoderOptions {
   readonly target: BatchTarget;
   /** The columns that `*` stands for in all files of the job; null: what this file's head says. */
   readonly columns: readonly string[] | null;
+  /** The file as its meta columns tell of it; left out: they are NULL. */
+  readonly file?: FileFacts;
+}
+
+/** What meta columns say of a file. */
+export interface FileFacts {
+  /** Absolute. */
+  readonly path: string;
+  readonly size: number;
+  /** Nanoseconds since 1970. */
+  readonly mtimeNs: bigint;
 }
 
 /** A file format with its options. Storages (local files, HDFS) know formats by this alone. */

@@ -59,11 +59,13 @@ export class RowAssembly {
     return null;
   }
 
-  /** Puts a row together from kept fields that stand in `data` from its start on. */
-  append(data: Buffer, ends: Uint32Array, builder: BatchBuilder): RowFault | null {
+  /** Puts a row together from kept fields that stand in `data` from its start on. `line`: where the record begins. */
+  append(data: Buffer, ends: Uint32Array, builder: BatchBuilder, line: number): RowFault | null {
     for (const cell of this.#plan.cells) {
       if (cell.kept < 0) {
-        builder.appendBytes(cell.constant);
+        if (cell.constant === 'line') builder.appendText(String(line));
+        else if (cell.constant === 'null') builder.appendNull();
+        else builder.appendBytes(cell.constant);
         continue;
       }
       const e = ends[cell.kept] ?? 0;

@@ -30,8 +30,13 @@ export function dialectOf(d: DialectText = {}): CsvDialect {
   };
 }
 
-export function csvFormat(d: DialectText = {}, header = false, columns: readonly ColumnOption[] = ['*']): FileFormat {
-  return delimitedFormat({ dialect: dialectOf(d), header, columns: columnSpecs(columns) });
+export function csvFormat(
+  d: DialectText = {},
+  header = false,
+  columns: readonly ColumnOption[] = ['*'],
+  encoding: string | null = null,
+): FileFormat {
+  return delimitedFormat({ dialect: dialectOf(d), header, columns: columnSpecs(columns), encoding });
 }
 
 export function csvWriter(d: DialectText = {}, header = false): OutputFormat {

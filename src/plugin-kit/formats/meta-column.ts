@@ -1,0 +1,43 @@
+import { basename } from 'node:path';
+import type { LogicalType } from '../../plugin-api/index.js';
+import type { ColumnSpec } from './column-spec.js';
+import type { FileFacts } from './record-decoder.js';
+
+/** What a column can say of where its row comes from. */
+export type MetaKind = 'file' | 'path' | 'line' | 'mtime' | 'size';
+
+export const META_TYPES: Readonly<Record<MetaKind, LogicalType>> = {
+  file: { is: 'string' },
+  path: { is: 'string' },
+  /** The line where the record begins, from 1. */
+  line: { is: 'int64' },
+  mtime: { is: 'timestamp', fraction: 6 },
+  size: { is: 'int64' },
+};
+
+/** True: the cell is in the record; else it is a constant or a meta column. */
+export const fromRecord = (c: ColumnSpec): boolean => c.value === null && c.meta === null;
+
+/** `2024-03-31 01:30:00.123456`, in UTC; what is smaller than a microsecond is cut off. */
+function timestampText(ns: bigint): string {
+  const micros = ns / 1000n - (ns % 1000n < 0n ? 1n : 0n);
+  const fraction = ((micros % 1_000_000n) + 1_000_000n) % 1_000_000n;
+  const date = new Date(Number((micros - fraction) / 1000n));
+  return `${date.toISOString().slice(0, 19).replace('T', ' ')}.${fraction.toString().padStart(6, '0')}`;
+}
+
+function metaText(kind: Exclude<MetaKind, 'line'>, file: FileFacts): string {
+  if (kind === 'file') return basename(file.path);
+  if (kind === 'path') return file.path;
+  return kind === 'size' ? String(file.size) : timestampText(file.mtimeNs);
+}
+
+/**
+ * The cell that all rows of a file have in the column; `null`: NULL, as the source is no file; `line`: each its own.
+ * Null: the cell is in the record.
+ */
+export function constantOf(c: ColumnSpec, file: FileFacts | null): Buffer | 'null' | 'line' | null {
+  if (c.meta === 'line') return 'line';
+  if (c.meta !== null) return file === null ? 'null' : Buffer.from(metaText(c.meta, file));
+  return c.value === null ? null : Buffer.from(c.value);
+}
