@@ -91,7 +91,7 @@ export class SplitReading {
     this.decoder = decoder;
   }
 
-  /** Null: the file is empty. `begun`: the file, where its head was read before. */
+  /** Null: the file is empty. `begun`: the file, where its head was read before. `to`: where its part ends, of a plain file. */
   static async open(
     o: ReadingOptions,
     spec: FileSpec,
@@ -99,6 +99,7 @@ export class SplitReading {
     target: BatchTarget,
     columns: readonly string[] | null,
     begun: BegunFile | null,
+    to: number | null,
   ): Promise<SplitReading | null> {
     if (spec.path === STDIN && from !== null) throw goneInput();
     const { source, head } = begun ?? (await beginFile(o, spec));
@@ -109,7 +110,9 @@ export class SplitReading {
       }
       const place = spec.path === STDIN ? 'standard input' : spec.path;
       const reading = new SplitReading(source, o.format.decoder(head.head, { place, from, target, columns }));
-      await reading.#goTo((from ?? head.head.body).offset, head.bytes, head.ended);
+      const { offset } = from ?? head.head.body;
+      if (to !== null && source.seek !== null) await source.seek(offset, to);
+      else await reading.#goTo(offset, head.bytes, head.ended);
       return reading;
     } catch (e) {
       await source.close();

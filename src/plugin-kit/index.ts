@@ -11,6 +11,7 @@ export * from './formats/dirty-row.js';
 export * from './formats/json-decoder.js';
 export * from './formats/json-encoder.js';
 export * from './formats/json-scan.js';
+export * from './formats/record-borders.js';
 export * from './formats/record-decoder.js';
 export * from './formats/record-encoder.js';
 export * from './formats/text-encoder.js';
