@@ -1,10 +1,7 @@
 import type { JsonValue, Split, SplitPlanner } from 'syncx/plugin-api';
 import { STDIN_SPLIT } from './file-split.js';
-import { encodePlan, type Cutting } from './saved-plan.js';
+import { SMALL_PLAN, encodePlan, type Cutting } from './saved-plan.js';
 import type { SplitFeed } from './split-feed.js';
-
-/** Up to so many files left, the plan is written into each checkpoint again, so that each stands for itself. */
-const SMALL_PLAN = 1000;
 
 /** The files in the order of their paths; each is one split, or, of those that are cut, several. */
 export class FilePlanner implements SplitPlanner {

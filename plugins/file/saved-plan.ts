@@ -3,6 +3,9 @@ import { SyncError, type JsonValue } from 'syncx/plugin-api';
 import type { RecordPoint } from 'syncx/plugin-kit';
 import type { FileSpec } from './file-spec.js';
 
+/** A plan of up to so many files is told to each checkpoint again, so that each stands for itself. */
+export const SMALL_PLAN = 1000;
+
 /** How files are cut, fixed at the start of a run: every later start must cut at the same places. */
 export interface Cutting {
   /** Bytes; only larger files are cut. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SyncError, type JsonValue, type Logger, type Split, type SplitPlanner } from 'syncx/plugin-api';
 import { baseFolders, folderInode, listFiles } from './file-list.js';
 import type { FileSpec } from './file-spec.js';
-import { encodePlan, type Cutting, type Watched } from './saved-plan.js';
+import { SMALL_PLAN, encodePlan, type Cutting, type Watched } from './saved-plan.js';
 import { orAbort, type SplitFeed } from './split-feed.js';
 
 /** They stand in every checkpoint, with about 70 bytes each. */
@@ -173,7 +173,7 @@ export class WatchPlanner implements SplitPlanner {
 
   snapshot(epoch: number): JsonValue | { readonly unchangedSince: number } {
     const version = this.#version + this.#p.feed.version;
-    if (this.#savedVersion === version) return { unchangedSince: this.#savedEpoch };
+    if (this.#savedVersion === version && this.#known.size > SMALL_PLAN) return { unchangedSince: this.#savedEpoch };
     this.#savedVersion = version;
     this.#savedEpoch = epoch;
     return encodePlan({
