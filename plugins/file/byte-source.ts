@@ -9,8 +9,8 @@ export const CHUNK_BYTES = 1 << 20;
 export interface ByteSource {
   /** Null: the end. */
   read(): Promise<Uint8Array | null>;
-  /** Goes on at this offset (after decompression). Null: cannot jump; read and drop instead. */
-  readonly seek: ((offset: number) => Promise<void>) | null;
+  /** Goes on at this offset (after decompression), up to `end` if given. Null: cannot jump; read and drop instead. */
+  readonly seek: ((offset: number, end?: number) => Promise<void>) | null;
   /** Bytes taken from the source so far (before decompression). */
   readonly consumed: number;
   close(): Promise<void>;
@@ -88,12 +88,14 @@ export class PlainSource implements ByteSource {
   #theirs: Buffer;
   /** Offset of the next read that will be started. */
   #next = 0;
+  #end: number;
   #ahead: Promise<number> | null = null;
   #handed = 0;
 
   constructor(spec: FileSpec, file: OpenFile, chunkBytes: number = CHUNK_BYTES) {
     this.#spec = spec;
     this.#file = file;
+    this.#end = spec.size;
     const size = Math.max(1, Math.min(chunkBytes, spec.size));
     this.#mine = Buffer.allocUnsafeSlow(size);
     this.#theirs = Buffer.allocUnsafeSlow(spec.size > size ? size : 1);
@@ -104,7 +106,7 @@ export class PlainSource implements ByteSource {
   }
 
   #start(): Promise<number> {
-    const length = Math.min(this.#mine.length, this.#spec.size - this.#next);
+    const length = Math.min(this.#mine.length, this.#end - this.#next);
     const p = this.#file.handle.read(this.#mine, 0, length, this.#next).then((r) => r.bytesRead);
     // Its error is told when the chunk is asked for; until then it is no unhandled rejection.
     p.catch(() => 0);
@@ -112,7 +114,7 @@ export class PlainSource implements ByteSource {
   }
 
   async read(): Promise<Uint8Array | null> {
-    if (this.#next >= this.#spec.size) return null;
+    if (this.#next >= this.#end) return null;
     try {
       const n = await (this.#ahead ?? this.#start());
       this.#ahead = null;
@@ -123,7 +125,7 @@ export class PlainSource implements ByteSource {
       this.#next += n;
       this.#handed += n;
       [this.#mine, this.#theirs] = [this.#theirs, this.#mine];
-      if (this.#next < this.#spec.size) this.#ahead = this.#start();
+      if (this.#next < this.#end) this.#ahead = this.#start();
       // Before its last bytes are used: a file that someone still writes to may end in half a line.
       else await this.#file.checkUnchanged();
       return chunk;
@@ -132,10 +134,11 @@ export class PlainSource implements ByteSource {
     }
   }
 
-  readonly seek = async (offset: number): Promise<void> => {
+  readonly seek = async (offset: number, end?: number): Promise<void> => {
     await this.#ahead;
     this.#ahead = null;
     this.#next = offset;
+    if (end !== undefined) this.#end = Math.min(end, this.#spec.size);
     if (offset > this.#spec.size) {
       throw new SyncError('SOURCE_CHANGED', `${this.#spec.path} is shorter than the saved position`, {
         place: this.#spec.path,

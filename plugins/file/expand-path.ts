@@ -1,6 +1,6 @@
 import type { Dirent, readdir as readdirWithCallback } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { isMissing, lookError, type Found, type Looker } from './file-spec.js';
 
 /** What one entry of `path` means: the file that it names, or all that stands in a folder or matches a pattern. */
@@ -105,6 +105,15 @@ async function match(pattern: string): Promise<Expanded> {
   const hiddenWanted = isHidden(basename(pattern));
   const paths = found.map((p) => resolve(p)).filter((p) => hiddenWanted || !isHidden(basename(p)));
   return { paths, named: false, notEntered: lister.notEntered };
+}
+
+/** The folder in which an entry is looked for: itself, the one that it stands in, or the one that its pattern begins in. */
+export async function baseOf(entry: string, looker: Looker): Promise<string | null> {
+  const path = resolve(entry);
+  const there = await looker.look(path);
+  if (there.is === 'folder') return path;
+  if (there.is !== 'nothing') return dirname(path);
+  return PATTERN_CHARACTER.test(entry) ? splitBase(entry).cwd : null;
 }
 
 export async function expandPath(entry: string, looker: Looker): Promise<Expanded> {

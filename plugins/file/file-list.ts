@@ -1,7 +1,8 @@
+import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { SyncError, type Logger } from 'syncx/plugin-api';
-import { expandPath } from './expand-path.js';
-import { Looker, type FileSpec, type Found } from './file-spec.js';
+import { baseOf, expandPath } from './expand-path.js';
+import { Looker, isMissing, lookError, type FileSpec, type Found } from './file-spec.js';
 
 export const STDIN = '-';
 
@@ -36,6 +37,33 @@ const danglingError = (path: string, to: string): SyncError =>
     retry: 'never',
     hint: 'Mend or remove the link; the rows behind it would be missing.',
   });
+
+/** Null: there is no such folder. @throws SyncError SOURCE_IO */
+export async function folderInode(path: string): Promise<string | null> {
+  try {
+    const s = await stat(path, { bigint: true });
+    return s.isDirectory() ? s.ino.toString() : null;
+  } catch (e) {
+    if (isMissing(e)) return null;
+    throw lookError(e, path);
+  }
+}
+
+/**
+ * The folders that the entries are looked for in, with their inodes.
+ * @throws SyncError SOURCE_MISSING
+ */
+export async function baseFolders(entries: readonly string[]): Promise<readonly (readonly [string, string])[]> {
+  const looker = new Looker();
+  const bases = new Map<string, string>();
+  for (const entry of entries) {
+    const base = await baseOf(entry, looker);
+    const ino = base === null ? null : await folderInode(base);
+    if (base === null || ino === null) throw missing(entry, 'no such file or folder');
+    bases.set(base, ino);
+  }
+  return [...bases];
+}
 
 /** The files found so far, and what was left out, which the log tells. */
 class FileCollection {
@@ -86,12 +114,14 @@ class FileCollection {
 
 /**
  * The files to read, sorted by path, none twice: links are followed to tell.
- * @throws SyncError SOURCE_MISSING where an entry means no file; SOURCE_IO where one is no file, or leads to none.
+ * @throws SyncError SOURCE_MISSING where an entry means no file and `mayLack` is false; SOURCE_IO where one is no file,
+ * or leads to none.
  */
 export async function listFiles(
   entries: readonly string[],
   filter: RegExp | null,
   log: Logger,
+  mayLack = false,
 ): Promise<readonly FileSpec[]> {
   const looker = new Looker();
   const files = new FileCollection();
@@ -110,6 +140,7 @@ export async function listFiles(
         if (passes && files.add(path, look, named)) matched++;
       });
     }
+    if (mayLack) continue;
     if (found === 0) throw missing(entry, 'no file matches');
     if (matched === 0) throw missing(entry, `none of ${String(found)} files passes filterRegex`);
   }

@@ -8,7 +8,7 @@ import {
   type Split,
 } from 'syncx/plugin-api';
 import { orAborted } from 'syncx/plugin-kit';
-import { specOfSplit, STDIN_SPLIT } from './planner.js';
+import { readSplitSpec, STDIN_SPLIT, type FileSplit } from './file-split.js';
 import { STDIN } from './file-list.js';
 import type { FileSpec } from './file-spec.js';
 import { SplitReading, codecOf, pointOf, type BegunFile, type ReadingOptions } from './split-reading.js';
@@ -17,11 +17,13 @@ import { SplitReading, codecOf, pointOf, type BegunFile, type ReadingOptions } f
 const LEAST_BATCH_BYTES = 16 << 10;
 
 const START: Position = { offset: 0, line: 1 };
+const LIVE: FileSplit = { spec: { path: STDIN, size: 0, mtimeNs: '', ino: '' }, range: null, columns: null };
 
 /** Buffers for batches are made at the target's size; thousands of small files would make gigabytes of them. */
-function batchTargetFor(o: ReadingOptions, spec: FileSpec, most: BatchTarget): BatchTarget {
+function batchTargetFor(o: ReadingOptions, { spec, range }: FileSplit, most: BatchTarget): BatchTarget {
   if (codecOf(o, spec.path) !== 'none') return most;
-  return { ...most, bytes: Math.min(most.bytes, Math.max(LEAST_BATCH_BYTES, spec.size * 2)) };
+  const size = range === null ? spec.size : range.to - range.from.offset;
+  return { ...most, bytes: Math.min(most.bytes, Math.max(LEAST_BATCH_BYTES, size * 2)) };
 }
 
 /** A call, as the compiler takes a property that was false before an `await` for false after it. */
@@ -93,9 +95,19 @@ export class FileLaneReader implements LaneReader {
 
   async *#readSplit(split: Split, from: Position | null, signal: AbortSignal): AsyncGenerator<ReadItem> {
     const live = split.id === STDIN_SPLIT.id;
-    const spec = live ? { path: STDIN, size: 0, mtimeNs: '', ino: '' } : specOfSplit(split);
-    const target = live ? this.#lane.batch : batchTargetFor(this.#options, spec, this.#lane.batch);
-    const opening = SplitReading.open(this.#options, spec, pointOf(from), target, this.#columns, this.#takeBegun(spec));
+    const part = live ? LIVE : readSplitSpec(split);
+    const { spec, range } = part;
+    const target = live ? this.#lane.batch : batchTargetFor(this.#options, part, this.#lane.batch);
+    const start = range?.from ?? null;
+    const opening = SplitReading.open(
+      this.#options,
+      spec,
+      pointOf(from) ?? start,
+      target,
+      part.columns ?? this.#columns,
+      range === null ? this.#takeBegun(spec) : null,
+      range?.to ?? null,
+    );
     // An input that has said nothing yet must not keep an abort waiting.
     const reading = await (live ? orAborted(opening, signal).catch(unlessStopped(signal)) : opening);
     if (stopped(signal)) {
@@ -103,13 +115,14 @@ export class FileLaneReader implements LaneReader {
       return;
     }
     this.#open = reading;
-    let position: Position = from ?? START;
+    let position: Position = from ?? (start === null ? START : { ...start });
     if (reading !== null) {
       const { decoder } = reading;
       const builder = new BatchBuilder(decoder.schema, target);
       // A plain file's bytes are counted by position: what is read ahead, or again after a resume, is not counted twice.
       const counted = (): number => (reading.plain ? decoder.point.offset : reading.consumed);
-      let before = from === null ? 0 : reading.plain ? (pointOf(from)?.offset ?? 0) : counted();
+      const begun = pointOf(from) ?? start;
+      let before = begun === null ? 0 : reading.plain ? begun.offset : counted();
       for (let ended = false; !ended && !signal.aborted;) {
         const state = decoder.decode(builder);
         ended = state === 'end';

@@ -1,89 +1,24 @@
-import { dirname, basename, join } from 'node:path';
-import { SyncError, type JsonObject, type JsonValue, type Split, type SplitPlanner } from 'syncx/plugin-api';
-import { STDIN } from './file-list.js';
-import type { FileSpec } from './file-spec.js';
+import { SyncError, type JsonValue, type Split, type SplitPlanner } from 'syncx/plugin-api';
+import { STDIN_SPLIT } from './file-split.js';
+import { SMALL_PLAN, encodePlan, type Cutting } from './saved-plan.js';
+import type { SplitFeed } from './split-feed.js';
 
-/** What a checkpoint keeps of the planner: the files not yet handed out, folder by folder, and what `*` means. */
-interface SavedPlan {
-  readonly format: 2;
-  readonly columns: readonly string[] | null;
-  readonly folders: readonly (readonly [string, readonly SavedFile[]])[];
-}
-
-/** Name, size, mtimeNs, ino. */
-type SavedFile = readonly [string, number, string, string];
-
-function encode(files: readonly FileSpec[], columns: readonly string[] | null): JsonValue {
-  const folders: [string, SavedFile[]][] = [];
-  let open: [string, SavedFile[]] | undefined;
-  for (const f of files) {
-    const folder = dirname(f.path);
-    if (open?.[0] !== folder) folders.push((open = [folder, []]));
-    open[1].push([basename(f.path), f.size, f.mtimeNs, f.ino]);
-  }
-  return { format: 2, columns, folders };
-}
-
-/** @throws SyncError STATE_CORRUPT */
-export function decodePlan(saved: JsonValue): {
-  readonly files: readonly FileSpec[];
-  readonly columns: readonly string[] | null;
-} {
-  const plan = saved as unknown as SavedPlan | null;
-  if (typeof plan !== 'object' || (plan?.format as unknown) !== 2) {
-    throw new SyncError('STATE_CORRUPT', "the file reader's saved plan is not of format 2", {
-      hint: 'It was written by another version; go on with that version.',
-    });
-  }
-  const files = plan?.folders.flatMap(([folder, names]) =>
-    names.map(([name, size, mtimeNs, ino]): FileSpec => ({
-      path: folder === '' ? name : join(folder, name),
-      size,
-      mtimeNs,
-      ino,
-    })),
-  );
-  return { files: files ?? [], columns: plan?.columns ?? null };
-}
-
-export function splitOf(spec: FileSpec): Split {
-  return { id: `file:${spec.path}`, bounded: true, spec: { ...spec }, weight: spec.size };
-}
-
-/** @throws SyncError STATE_CORRUPT */
-export function specOfSplit(split: Split): FileSpec {
-  const { path, size, mtimeNs, ino } = split.spec as JsonObject;
-  if (typeof path !== 'string' || typeof size !== 'number' || typeof mtimeNs !== 'string' || typeof ino !== 'string') {
-    throw new SyncError('STATE_CORRUPT', `split ${split.id} is none of this file reader`, {
-      hint: 'It was written by another version; go on with that version.',
-    });
-  }
-  return { path, size, mtimeNs, ino };
-}
-
-export const STDIN_SPLIT: Split = { id: 'stdin', bounded: true, spec: { path: STDIN }, weight: null };
-
-/** Up to so many files left, the plan is written into each checkpoint again, so that each stands for itself. */
-const SMALL_PLAN = 1000;
-
-/** One split a file, in the order of their paths. */
+/** The files in the order of their paths; each is one split, or, of those that are cut, several. */
 export class FilePlanner implements SplitPlanner {
-  readonly #files: readonly FileSpec[];
+  readonly #feed: SplitFeed;
   readonly #columns: readonly string[] | null;
-  #next = 0;
-  #savedNext = -1;
+  readonly #cutting: Cutting | null;
+  #savedVersion = -1;
   #savedEpoch = 0;
 
-  constructor(files: readonly FileSpec[], columns: readonly string[] | null) {
-    this.#files = files;
+  constructor(feed: SplitFeed, columns: readonly string[] | null, cutting: Cutting | null) {
+    this.#feed = feed;
     this.#columns = columns;
+    this.#cutting = cutting;
   }
 
-  next(): Promise<Split | 'end'> {
-    const spec = this.#files[this.#next];
-    if (spec === undefined) return Promise.resolve('end');
-    this.#next++;
-    return Promise.resolve(splitOf(spec));
+  async next(signal: AbortSignal): Promise<Split | 'end'> {
+    return (await this.#feed.next(signal)) ?? 'end';
   }
 
   finished(): void {
@@ -99,15 +34,15 @@ export class FilePlanner implements SplitPlanner {
   }
 
   snapshot(epoch: number): JsonValue | { readonly unchangedSince: number } {
-    if (this.#savedNext === this.#next && this.#files.length - this.#next > SMALL_PLAN)
-      return { unchangedSince: this.#savedEpoch };
-    this.#savedNext = this.#next;
+    const { version, leftCount } = this.#feed;
+    if (this.#savedVersion === version && leftCount > SMALL_PLAN) return { unchangedSince: this.#savedEpoch };
+    this.#savedVersion = version;
     this.#savedEpoch = epoch;
-    return encode(this.#files.slice(this.#next), this.#columns);
+    return encodePlan({ ...this.#feed.left, columns: this.#columns, cutting: this.#cutting, watched: null });
   }
 
   remaining(): number {
-    return this.#files.length - this.#next;
+    return this.#feed.remaining;
   }
 }
 

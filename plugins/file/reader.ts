@@ -2,14 +2,17 @@ import {
   defineReader,
   formatType,
   parseType,
+  SyncError,
   type Finding,
   type JsonValue,
-  type Logger,
   type OptionsOf,
+  type PluginContext,
   type Position,
   type Reader,
+  type SplitPlanner,
 } from 'syncx/plugin-api';
 import {
+  BorderScan,
   META_TYPES,
   canonicalCell,
   columnSpecs,
@@ -25,7 +28,10 @@ import { FileLaneReader } from './lane-reader.js';
 import { STDIN, listFiles, pathList } from './file-list.js';
 import type { FileSpec } from './file-spec.js';
 import { READER_OPTIONS } from './options.js';
-import { FilePlanner, StdinPlanner, decodePlan } from './planner.js';
+import { FilePlanner, StdinPlanner } from './planner.js';
+import { decodePlan, type Cutting, type Plan } from './saved-plan.js';
+import { SplitFeed } from './split-feed.js';
+import { WatchPlanner } from './watch-planner.js';
 import { beginFile, pointOf, type BegunFile, type ReadingOptions } from './split-reading.js';
 
 type Options = OptionsOf<typeof READER_OPTIONS>;
@@ -119,6 +125,9 @@ function check(o: Options): readonly Finding[] {
   if (paths.includes(STDIN) && paths.length > 1) {
     findings.push({ path: 'path', message: '- (standard input) cannot be read together with files' });
   }
+  if (paths.includes(STDIN) && o.watch) {
+    findings.push({ path: 'watch', message: 'standard input cannot be watched', hint: 'It is read until it ends.' });
+  }
   return findings;
 }
 
@@ -143,12 +152,32 @@ function compare(a: Position, b: Position): -1 | 0 | 1 {
   return x < y ? -1 : x > y ? 1 : 0;
 }
 
-function createReader(o: Options, log: Logger): Reader {
+/** Whether records can be told apart in the bytes as they stand. Compressed files are left out one by one. */
+function canCut(o: Options): boolean {
+  return decodedFrom(o) === null && BorderScan.knows(o.fileType === 'csv' ? csvDialect(o) : null);
+}
+
+/** A run goes on as it began: what was read is known to a watching one alone. */
+function checkWatch(plan: Plan, watch: boolean): void {
+  if ((plan.watched !== null) === watch) return;
+  throw new SyncError(
+    'STATE_MISFIT',
+    `the run was started with watch ${String(!watch)}, and the job says ${String(watch)}`,
+    {
+      hint: 'Set `watch` back to go on with the run, or start a new one with --fresh.',
+    },
+  );
+}
+
+function createReader(o: Options, context: PluginContext): Reader {
+  const { log } = context;
   const reading: ReadingOptions = { format: formatOf(o), compress: o.compress, encoding: decodedFrom(o) };
   const star = columnSpecs(o.column) === null && o.fileType !== 'json';
   const paths = pathList(o.path);
   const live = paths.includes(STDIN);
+  const filter = o.filterRegex === undefined ? null : new RegExp(`^(?:${o.filterRegex})$`, 'u');
   let columns: readonly string[] | null = null;
+  let feed: SplitFeed | null = null;
   // A lane of this reader reads on where the planner has begun: each file is opened once.
   let begun: BegunFile | null = null;
   const takeBegun = (spec: FileSpec): BegunFile | null => {
@@ -157,6 +186,35 @@ function createReader(o: Options, log: Logger): Reader {
     begun = null;
     return taken;
   };
+  const feedOf = (cutting: Cutting | null, files: readonly FileSpec[], from: Plan['from']): SplitFeed => {
+    const dialect = o.fileType === 'csv' ? csvDialect(o) : null;
+    const failpoint = (step: string): void => {
+      context.failpoint(step);
+    };
+    return (feed = new SplitFeed({ reading, dialect, cutting, failpoint }, files, from));
+  };
+  const cuttingFor = (lanes: number): Cutting | null =>
+    lanes > 1 && o.splitSize > 0 && canCut(o) ? { splitSize: o.splitSize, lanes } : null;
+  const watchPlanner = async (plan: Plan | null, lanes: number): Promise<SplitPlanner> => {
+    const cutting = plan === null ? cuttingFor(lanes) : plan.cutting;
+    const planner = new WatchPlanner({
+      feed: feedOf(cutting, plan?.files ?? [], plan?.from ?? null),
+      cutting,
+      paths,
+      filter,
+      log,
+      intervalMs: o.watchInterval,
+      stableMs: o.watchStable,
+      columns: plan?.columns ?? null,
+      agree: async (files) => {
+        const agreed = star ? await agreedColumns(reading, files) : null;
+        await agreed?.first.source.close();
+        return agreed?.columns ?? null;
+      },
+    });
+    await planner.start(plan?.watched ?? null);
+    return planner;
+  };
   return {
     positions: {
       format: 1,
@@ -164,20 +222,23 @@ function createReader(o: Options, log: Logger): Reader {
       show: (p) => `byte ${String(pointOf(p)?.offset)}, line ${String(pointOf(p)?.line)}`,
     },
     replayable: !live,
-    planner: async (saved) => {
+    planner: async (saved, lanes = 1) => {
       if (live) return new StdinPlanner(saved);
-      if (saved !== null) {
-        const plan = decodePlan(saved);
+      const plan = saved === null ? null : decodePlan(saved);
+      if (plan !== null) checkWatch(plan, o.watch);
+      if (o.watch) return watchPlanner(plan, lanes);
+      if (plan !== null) {
         columns = plan.columns;
-        return new FilePlanner(plan.files, columns);
+        return new FilePlanner(feedOf(plan.cutting, plan.files, plan.from), columns, plan.cutting);
       }
-      const filter = o.filterRegex === undefined ? null : new RegExp(`^(?:${o.filterRegex})$`, 'u');
       const files = await listFiles(paths, filter, log);
       // One file alone speaks for itself, which saves opening it twice.
       const agreed = star && files.length > 1 ? await agreedColumns(reading, files) : null;
       columns = agreed?.columns ?? null;
       begun = agreed?.first ?? null;
-      return new FilePlanner(files, columns);
+      const wish = cuttingFor(lanes);
+      const cutting = wish !== null && files.some((f) => f.size > wish.splitSize) ? wish : null;
+      return new FilePlanner(feedOf(cutting, files, null), columns, cutting);
     },
     shared: () => ({ columns }),
     openLane: (lane, shared: JsonValue) =>
@@ -193,6 +254,7 @@ function createReader(o: Options, log: Logger): Reader {
       const left = begun;
       begun = null;
       await left?.source.close();
+      await feed?.close();
     },
   };
 }
@@ -202,7 +264,7 @@ export const reader = defineReader({
   aliases: ['filereader', 'txtfile', 'txtfilereader', 'localfilereader'],
   summary: 'Reads local files (csv, JSON lines, text; plain, gzip, zstd or bzip2) or standard input.',
   options: READER_OPTIONS,
-  boundedness: () => 'bounded',
+  boundedness: (o) => (o.watch ? 'unbounded' : 'bounded'),
   check,
   columns: (o) => {
     const specs = columnSpecs(o.column);
@@ -210,5 +272,5 @@ export const reader = defineReader({
     if (specs === null || specs.some((c) => c.meta !== null)) return null;
     return specs.map((c, i) => c.name ?? `f${String(c.index ?? i)}`);
   },
-  create: (o, context) => Promise.resolve(createReader(o, context.log)),
+  create: (o, context) => Promise.resolve(createReader(o, context)),
 });

@@ -153,7 +153,7 @@ export class SplitReading {
     this.decoder = decoder;
   }
 
-  /** Null: the file is empty. `begun`: the file, where its head was read before. */
+  /** Null: the file is empty. `begun`: the file, where its head was read before. `to`: where its part ends, of a plain file. */
   static async open(
     o: ReadingOptions,
     spec: FileSpec,
@@ -161,6 +161,7 @@ export class SplitReading {
     target: BatchTarget,
     columns: readonly string[] | null,
     begun: BegunFile | null,
+    to: number | null,
   ): Promise<SplitReading | null> {
     if (spec.path === STDIN && from !== null) throw goneInput();
     const { source, head } = begun ?? (await beginFile(o, spec));
@@ -171,7 +172,9 @@ export class SplitReading {
       }
       const facts = { place: placeOf(spec), ...factsOf(spec) };
       const reading = new SplitReading(source, o.format.decoder(head.head, { ...facts, from, target, columns }));
-      await reading.#goTo((from ?? head.head.body).offset, head.bytes, head.ended);
+      const { offset } = from ?? head.head.body;
+      if (to !== null && source.seek !== null) await source.seek(offset, to);
+      else await reading.#goTo(offset, head.bytes, head.ended);
       return reading;
     } catch (e) {
       await source.close();

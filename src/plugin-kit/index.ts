@@ -15,6 +15,7 @@ export * from './formats/json-decoder.js';
 export * from './formats/json-encoder.js';
 export * from './formats/json-scan.js';
 export { META_TYPES, fromRecord, type MetaKind } from './formats/meta-column.js';
+export * from './formats/record-borders.js';
 export * from './formats/record-decoder.js';
 export * from './formats/record-encoder.js';
 export * from './formats/text-encoder.js';

@@ -149,7 +149,7 @@ function copyFile(from: string, to: string): void {
 /** The csv file compressed or in another encoding, read through the file reader's own sources. */
 async function readThrough(path: string, compress: Codec, encoding: string | null): Promise<void> {
   const spec = specOf(path, statSync(path, { bigint: true }));
-  const reading = await SplitReading.open({ format: csv, compress, encoding }, spec, null, target, null, null);
+  const reading = await SplitReading.open({ format: csv, compress, encoding }, spec, null, target, null, null, null);
   if (reading === null) throw new Error('an empty file');
   const { decoder } = reading;
   const builder = new BatchBuilder(decoder.schema, target);

@@ -33,7 +33,7 @@ async function read(
     encoding,
     chunkBytes,
   } as const;
-  const reading = await SplitReading.open(options, spec, null, TARGET, null, null);
+  const reading = await SplitReading.open(options, spec, null, TARGET, null, null, null);
   assert.ok(reading);
   const builder = new BatchBuilder(reading.decoder.schema, TARGET);
   const rows: Cell[][] = [];
