@@ -200,7 +200,9 @@ export class Coordinator implements LaneEvents {
     const end = queue.atEnd;
     const stopping = trigger === 'stop';
     const alters = !stopping && reports.some((r) => r.alters);
-    if (!reports.some((r) => r.changed)) {
+    // The writer may also owe rows of earlier epochs, to be shown now or, if nothing follows, at last.
+    const owed = reports.some((r) => r.unfinished === 'now' || (last && r.unfinished === 'later'));
+    if (!owed && !reports.some((r) => r.changed)) {
       // What the limit is judged by was committed before anybody knew that it was the last.
       this.#checkDirty(this.#committed, last);
       if (alters) await this.#alter(n);
@@ -215,7 +217,7 @@ export class Coordinator implements LaneEvents {
 
     // 2. prepare in all lanes
     const left = limitMs - (performance.now() - began);
-    const records = await within(left, Promise.all(this.#lanes.map((l) => l.prepare(n, alters))), 'prepare', n);
+    const records = await within(left, Promise.all(this.#lanes.map((l) => l.prepare(n, alters, last))), 'prepare', n);
     this.#checkDirty(addCounters(this.#p.restored.base, ...records.map((r) => r.counters.to)), last);
 
     // 3. one durable file, created exclusively
