@@ -1,5 +1,14 @@
 import { resolve } from 'node:path';
-import { defineWriter, type Finding, type OptionsOf, type PluginContext, type Writer } from 'syncx/plugin-api';
+import {
+  defineWriter,
+  type Finding,
+  type JsonValue,
+  type LaneContext,
+  type LaneWriter,
+  type OptionsOf,
+  type PluginContext,
+  type Writer,
+} from 'syncx/plugin-api';
 import {
   StagedLane,
   csvOutput,
@@ -9,14 +18,19 @@ import {
   TargetFolder,
   localStorage,
   stagedCommitter,
-  stagingFolderName,
+  clearStaging,
+  keptFilesOf,
+  spreadKept,
   type OutputFormat,
   type StagedTarget,
 } from 'syncx/plugin-kit';
+import { DEFAULT_BUCKET_FORMAT, checkBucketFormat } from './bucket-names.js';
+import type { BucketOptions } from './bucketing.js';
 import { STDIN } from './file-list.js';
 import { checkFormat, csvDialect, textDialect } from './format-options.js';
 import { FileLaneWriter, type WritingOptions } from './lane-writer.js';
 import { WRITER_OPTIONS } from './options.js';
+import type { Rolling } from './rolling.js';
 import { StdoutLaneWriter } from './stdout-writer.js';
 
 type Options = OptionsOf<typeof WRITER_OPTIONS>;
@@ -29,7 +43,7 @@ function wantedColumns(o: Options): readonly string[] | null {
 }
 
 function check(o: Options): readonly Finding[] {
-  const findings = [...checkFormat(o)];
+  const findings = [...checkFormat(o), ...checkBuckets(o)];
   if (o.writeMode !== 'append') {
     findings.push({
       path: 'writeMode',
@@ -63,18 +77,73 @@ function targetOf(o: Options, context: PluginContext): StagedTarget {
     storage: localStorage,
     folder: resolve(o.path),
     prefix: o.fileName === undefined ? o.fileNamePrefix : `${o.fileName}-`,
+    buckets: o.bucket !== 'none',
     suffix: o.fileNameSuffix ?? `${SUFFIX[o.fileType]}${o.compress === 'gzip' ? '.gz' : ''}`,
     failpoint: (step) => context.failpoint(step),
   };
 }
 
+function rollingOf(o: Options): Rolling {
+  const { maxFileSize, rollInterval, inactivityInterval, rollOnCheckpoint } = o;
+  return { maxFileSize, rollInterval, inactivityInterval, onCheckpoint: rollOnCheckpoint };
+}
+
+function bucketOf(o: Options): BucketOptions {
+  const format = o.bucketFormat ?? (o.bucket === 'column' ? null : DEFAULT_BUCKET_FORMAT);
+  return { by: o.bucket, column: o.bucketColumn ?? null, format };
+}
+
+function checkBuckets(o: Options): readonly Finding[] {
+  const findings: Finding[] = [];
+  if (o.bucket === 'column' && o.bucketColumn === undefined) {
+    findings.push({ path: 'bucketColumn', message: '`bucket: column` needs the name of the column' });
+  }
+  if (o.bucket !== 'column' && o.bucketColumn !== undefined) {
+    const message = 'it has no effect without `bucket: column`';
+    findings.push({ path: 'bucketColumn', message });
+  }
+  if (o.bucketFormat !== undefined) findings.push(...checkBucketFormat(o.bucketFormat));
+  if (o.bucket !== 'none' && o.path === STDIN) {
+    findings.push({ path: 'bucket', message: 'standard output has no folders' });
+  }
+  return findings;
+}
+
+/** Two starts with the same layout may write to one file. */
+function layoutOf(o: Options): string {
+  const { fileType, fieldDelimiter, quoteChar, escapeChar, nullFormat, isFirstLineHeader, encoding } = o;
+  return JSON.stringify([fileType, fieldDelimiter, quoteChar, escapeChar, nullFormat, isFirstLineHeader, encoding]);
+}
+
+async function openLane(
+  writing: WritingOptions,
+  target: StagedTarget,
+  lane: LaneContext,
+  restored: JsonValue | null,
+): Promise<LaneWriter> {
+  const kept = keptFilesOf(restored);
+  const writer = new FileLaneWriter(writing, new StagedLane(target, lane.run, lane.lane, kept));
+  try {
+    await writer.adopt(kept);
+    return writer;
+  } catch (e) {
+    await writer[Symbol.asyncDispose]();
+    throw e;
+  }
+}
+
 function createWriter(o: Options, context: PluginContext): Writer {
+  const format = formatOf(o);
   const writing: WritingOptions = {
-    format: formatOf(o),
-    gzip: o.compress === 'gzip',
+    format,
+    compress: o.compress,
     columns: wantedColumns(o),
     header: o.isFirstLineHeader,
-    maxFileSize: o.maxFileSize,
+    rolling: rollingOf(o),
+    bucket: bucketOf(o),
+    maxOpen: o.bucket === 'none' ? 1 : o.maxOpenBuckets,
+    selfDescribing: format.selfDescribing,
+    layout: layoutOf(o),
   };
   const done = (): Promise<void> => Promise.resolve();
   if (o.path === STDIN) {
@@ -100,11 +169,12 @@ function createWriter(o: Options, context: PluginContext): Writer {
         );
       }
     },
-    openLane: (lane) => Promise.resolve(new FileLaneWriter(writing, new StagedLane(target, lane.run, lane.lane))),
+    openLane: (lane, restored) => openLane(writing, target, lane, restored),
+    recoverLanes: spreadKept,
     committer: stagedCommitter(target),
     complete: async (run) => {
       await folder.assertThere();
-      await localStorage.removeEmptyFolder(localStorage.join(target.folder, stagingFolderName(run.runId)));
+      await clearStaging(target, run.runId);
     },
   };
 }

@@ -1,6 +1,8 @@
 /** A file under construction. Calls come one after another, but a `write` may be in flight while more is encoded. */
 export interface StagedSink {
   write(bytes: Uint8Array): Promise<void>;
+  /** All that was written is durable when it resolves. It stays open. */
+  sync(): Promise<void>;
   /** All that was written is durable when it resolves. Also closes. */
   finish(): Promise<void>;
   /** Closes without promising anything. May be called after an error, and twice. */
@@ -27,6 +29,16 @@ export interface StagingStorage {
    * the folder above that.
    */
   create(path: string): Promise<StagedSink>;
+  /**
+   * Creates a file that must not be there yet with the first `size` bytes of another one, durable, and open for what
+   * follows them. The other file is only read: another process may still be writing to it.
+   * @returns the bytes of the other file where they are fewer; null where it is not there.
+   */
+  continueFrom(from: string, path: string, size: number): Promise<StagedSink | number | null>;
+  /** Another name in the same folder, which must not be taken. An open sink stays with the file. */
+  rename(from: string, to: string): Promise<void>;
+  /** Makes one folder where it is not there, durable; never the one above it. */
+  makeSubfolder(path: string): Promise<void>;
   /** Bytes of the file; null: it is not there; -1: what is there is no file. */
   size(path: string): Promise<number | null>;
   /**

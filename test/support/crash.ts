@@ -46,7 +46,10 @@ export function fileJob(ws: Workspace, writer: Readonly<Record<string, unknown>>
               column: [{ name: 'id' }, { name: 'text' }, { name: 'n', type: 'bigint' }],
             },
           },
-          writer: { name: 'filewriter', parameter: { path: 'out', fileType: 'json', ...writer } },
+          writer: {
+            name: 'filewriter',
+            parameter: { path: 'out', fileType: 'json', rollOnCheckpoint: true, ...writer },
+          },
         },
       ],
       setting: { speed: { record: limit }, checkpoint: { interval: 10 } },
