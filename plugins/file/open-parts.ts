@@ -5,7 +5,7 @@ import { BUFFER_BYTES, BufferPool, PlainOutput, type PartOutput } from './part-f
 import { isDue, type FileAge, type Rolling } from './rolling.js';
 
 export interface PartOptions {
-  readonly compress: 'none' | 'gzip';
+  readonly compress: 'none' | 'gzip' | 'zstd';
   readonly rolling: Rolling;
   /** Most files that a lane has open at once. */
   readonly maxOpen: number;
@@ -112,11 +112,15 @@ export class OpenParts {
     return part;
   }
 
-  /** zlib takes its time to load: only those who compress wait for it. */
+  /** Compressors take their time to load: only those who compress wait for them. */
   async #outputTo(staged: OpenStaged): Promise<PartOutput> {
     if (this.#options.compress === 'none') return new PlainOutput(staged.sink, this.#pool);
-    const { GzipOutput } = await import('./gzip-output.js');
-    return new GzipOutput(staged.sink, this.#pool);
+    if (this.#options.compress === 'gzip') {
+      const { GzipOutput } = await import('./gzip-output.js');
+      return new GzipOutput(staged.sink, this.#pool);
+    }
+    const { ZstdOutput } = await import('./zstd-output.js');
+    return new ZstdOutput(staged.sink, this.#pool);
   }
 
   /** Rows were appended to the part's buffer. */

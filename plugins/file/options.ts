@@ -160,16 +160,21 @@ export const WRITER_OPTIONS = {
     quoteChar: QUOTE_CHAR,
     escapeChar: ESCAPE_CHAR,
     isFirstLineHeader: { ...HEADER, description: 'Every csv or text file begins with a line that names the columns.' },
-    encoding: ENCODING,
+    encoding: {
+      ...ENCODING,
+      description:
+        'Character encoding of the files: utf-8, utf-16 (little-endian, with a byte order mark), utf-16le, utf-16be, gbk, gb18030, big5, shift_jis, euc-kr, iso-8859-1 …, windows-1250 …. A row with a character that it lacks is dirty.',
+      examples: ['utf-8', 'gbk', 'iso-8859-1'],
+    },
     nullFormat: NULL_FORMAT,
     compress: {
       title: 'Compression',
       description: 'How the files are compressed.',
       type: 'string',
-      enum: ['none', 'gzip'],
+      enum: ['none', 'gzip', 'zstd'],
       default: 'none',
-      examples: ['gzip'],
-      'x-values': { GZIP: 'gzip', gz: 'gzip', NONE: 'none', '': 'none' },
+      examples: ['gzip', 'zstd'],
+      'x-values': { GZIP: 'gzip', gz: 'gzip', ZSTD: 'zstd', zst: 'zstd', NONE: 'none', '': 'none' },
     },
     column: {
       title: 'Columns',

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import {
+  SyncError,
   defineWriter,
   type Finding,
   type JsonValue,
@@ -17,6 +18,8 @@ import {
   textOutput,
   TargetFolder,
   localStorage,
+  encodingHint,
+  encodingName,
   stagedCommitter,
   clearStaging,
   keptFilesOf,
@@ -27,7 +30,9 @@ import {
 import { DEFAULT_BUCKET_FORMAT, checkBucketFormat } from './bucket-names.js';
 import type { BucketOptions } from './bucketing.js';
 import { STDIN } from './file-list.js';
-import { checkFormat, csvDialect, textDialect } from './format-options.js';
+import { openCharset } from './charset.js';
+import { encodedOutput } from './encoded-output.js';
+import { checkFormat, csvDialect, spelledOut, textDialect } from './format-options.js';
 import { FileLaneWriter, type WritingOptions } from './lane-writer.js';
 import { WRITER_OPTIONS } from './options.js';
 import type { Rolling } from './rolling.js';
@@ -36,6 +41,7 @@ import { StdoutLaneWriter } from './stdout-writer.js';
 type Options = OptionsOf<typeof WRITER_OPTIONS>;
 
 const SUFFIX = { csv: '.csv', json: '.jsonl', text: '.txt' } as const;
+const ENDING = { none: '', gzip: '.gz', zstd: '.zst' } as const;
 
 function wantedColumns(o: Options): readonly string[] | null {
   const names = o.column.map((c) => (typeof c === 'string' ? c : c.name));
@@ -43,7 +49,11 @@ function wantedColumns(o: Options): readonly string[] | null {
 }
 
 function check(o: Options): readonly Finding[] {
-  const findings = [...checkFormat(o), ...checkBuckets(o)];
+  const findings = [...checkFormat({ ...o, encoding: 'utf-8' }), ...checkBuckets(o)];
+  if (encodingName(o.encoding) === null) {
+    const message = `encoding \`${o.encoding}\` is not known`;
+    findings.push({ path: 'encoding', message, hint: encodingHint(o.encoding) });
+  }
   if (o.writeMode !== 'append') {
     findings.push({
       path: 'writeMode',
@@ -78,7 +88,7 @@ function targetOf(o: Options, context: PluginContext): StagedTarget {
     folder: resolve(o.path),
     prefix: o.fileName === undefined ? o.fileNamePrefix : `${o.fileName}-`,
     buckets: o.bucket !== 'none',
-    suffix: o.fileNameSuffix ?? `${SUFFIX[o.fileType]}${o.compress === 'gzip' ? '.gz' : ''}`,
+    suffix: o.fileNameSuffix ?? `${SUFFIX[o.fileType]}${ENDING[o.compress]}`,
     failpoint: (step) => context.failpoint(step),
   };
 }
@@ -132,8 +142,23 @@ async function openLane(
   }
 }
 
-function createWriter(o: Options, context: PluginContext): Writer {
+async function encodedFormatOf(o: Options): Promise<OutputFormat> {
   const format = formatOf(o);
+  const encoding = encodingName(o.encoding) ?? 'utf-8';
+  if (encoding === 'utf-8') return format;
+  const charset = await openCharset(encoding);
+  for (const path of ['fieldDelimiter', 'quoteChar', 'escapeChar', 'nullFormat'] as const) {
+    if (charset.encode(spelledOut(o[path])) !== null) continue;
+    throw new SyncError('JOB_INVALID', `${path} cannot be written in ${encoding}`, {
+      place: `writer.parameter.${path}`,
+      hint: 'Use another one, or utf-8.',
+    });
+  }
+  return encodedOutput(format, charset);
+}
+
+async function createWriter(o: Options, context: PluginContext): Promise<Writer> {
+  const format = await encodedFormatOf(o);
   const writing: WritingOptions = {
     format,
     compress: o.compress,
@@ -182,10 +207,10 @@ function createWriter(o: Options, context: PluginContext): Writer {
 export const writer = defineWriter({
   name: 'file',
   aliases: ['filewriter', 'txtfile', 'txtfilewriter', 'localfilewriter'],
-  summary: 'Writes local files (csv, JSON lines, text; plain or gzip), exactly once, or standard output.',
+  summary: 'Writes local files (csv, JSON lines, text; plain, gzip or zstd), exactly once, or standard output.',
   options: WRITER_OPTIONS,
   check,
   usesStdout: (o) => o.path === STDIN,
   columns: wantedColumns,
-  create: (o, context) => Promise.resolve(createWriter(o, context)),
+  create: createWriter,
 });

@@ -1,4 +1,5 @@
 export * from './choose-columns.js';
+export { encodingHint, encodingName } from './encodings/encoding-names.js';
 export * from './formats/byte-buffer.js';
 export * from './formats/cell-check.js';
 export { canonicalCell } from './formats/cell-form.js';

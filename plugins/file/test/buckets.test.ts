@@ -2,13 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import {
-  BatchBuilder,
-  internSchema,
-  type LogicalType,
-  type RejectedRow,
-  type RowBatch,
-} from 'syncx/plugin-api';
+import { BatchBuilder, internSchema, type LogicalType, type RejectedRow, type RowBatch } from 'syncx/plugin-api';
 import { bucketName, checkBucketFormat, localParts, timeBuckets } from '../bucket-names.js';
 import { Bucketing } from '../bucketing.js';
 import { regroup } from '../regroup.js';
