@@ -199,13 +199,22 @@ export const WRITER_OPTIONS = {
     },
     writeMode: {
       title: 'Write mode',
-      description: 'What happens to files that are there: append leaves them and adds files.',
+      description:
+        'What happens to files that are there: append leaves them and adds files, overwrite removes them at the end, nonConflict stops the job.',
       type: 'string',
       enum: ['append', 'overwrite', 'nonConflict'],
       default: 'append',
-      examples: ['append'],
+      examples: ['append', 'overwrite'],
       'x-aliases': ['mode'],
       'x-values': { APPEND: 'append', OVERWRITE: 'overwrite', nonconflict: 'nonConflict', NONCONFLICT: 'nonConflict' },
+    },
+    successFile: {
+      title: 'Success file',
+      description: 'Writes an empty file _SUCCESS into path when all rows are there.',
+      type: 'boolean',
+      default: false,
+      examples: [true],
+      'x-state': 'tuning',
     },
     maxFileSize: {
       title: 'Largest file',
@@ -254,6 +263,7 @@ export const WRITER_OPTIONS = {
       enum: ['none', 'time', 'eventTime', 'column'],
       default: 'none',
       examples: ['time'],
+      'x-state': 'tuning',
     },
     bucketColumn: {
       title: 'Folder column',
@@ -261,6 +271,7 @@ export const WRITER_OPTIONS = {
       type: 'string',
       minLength: 1,
       examples: ['country'],
+      'x-state': 'tuning',
     },
     bucketFormat: {
       title: 'Folder names',
@@ -269,6 +280,7 @@ export const WRITER_OPTIONS = {
       type: 'string',
       minLength: 1,
       examples: ['yyyy-MM-dd--HH', 'yyyyMMdd'],
+      'x-state': 'tuning',
     },
     maxOpenBuckets: {
       title: 'Open folders',

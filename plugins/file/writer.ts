@@ -13,7 +13,6 @@ import {
 import {
   StagedLane,
   csvOutput,
-  foreignStaging,
   jsonLinesOutput,
   textOutput,
   TargetFolder,
@@ -21,7 +20,6 @@ import {
   encodingHint,
   encodingName,
   stagedCommitter,
-  clearStaging,
   keptFilesOf,
   spreadKept,
   type OutputFormat,
@@ -36,6 +34,7 @@ import { checkFormat, csvDialect, spelledOut, textDialect } from './format-optio
 import { FileLaneWriter, type WritingOptions } from './lane-writer.js';
 import { WRITER_OPTIONS } from './options.js';
 import type { Rolling } from './rolling.js';
+import { beginTarget, completeTarget } from './target-rules.js';
 import { StdoutLaneWriter } from './stdout-writer.js';
 
 type Options = OptionsOf<typeof WRITER_OPTIONS>;
@@ -54,12 +53,11 @@ function check(o: Options): readonly Finding[] {
     const message = `encoding \`${o.encoding}\` is not known`;
     findings.push({ path: 'encoding', message, hint: encodingHint(o.encoding) });
   }
-  if (o.writeMode !== 'append') {
-    findings.push({
-      path: 'writeMode',
-      message: `writeMode \`${o.writeMode}\` is not known to this writer yet`,
-      hint: 'Use append, and give each run a folder of its own if it must stand alone.',
-    });
+  if (o.path === STDIN && o.writeMode !== 'append') {
+    findings.push({ path: 'writeMode', message: 'standard output holds nothing to replace' });
+  }
+  if (o.path === STDIN && o.successFile) {
+    findings.push({ path: 'successFile', message: 'standard output has no files beside it' });
   }
   const names = wantedColumns(o) ?? [];
   names.forEach((name, i) => {
@@ -184,23 +182,12 @@ async function createWriter(o: Options, context: PluginContext): Promise<Writer>
   const folder = new TargetFolder(target.storage, target.folder);
   return {
     delivery: 'exactly-once',
-    begin: async (run) => {
-      await localStorage.makeFolder(target.folder);
-      await folder.assertThere();
-      for (const o of await foreignStaging(target, run.runId)) {
-        context.log.warn(
-          { folder: o.folder, run: o.runId, files: o.files },
-          `the target holds ${String(o.files)} staged file(s) of run ${o.runId}, which is not this one: another job writes here too, or the state of that run is lost and its rows come a second time; once nothing writes there, remove ${o.folder}`,
-        );
-      }
-    },
+    replacesTarget: o.writeMode === 'overwrite',
+    begin: (run) => beginTarget(target, folder, o, run, context.log),
     openLane: (lane, restored) => openLane(writing, target, lane, restored),
     recoverLanes: spreadKept,
     committer: stagedCommitter(target),
-    complete: async (run) => {
-      await folder.assertThere();
-      await clearStaging(target, run.runId);
-    },
+    complete: (run) => completeTarget(target, folder, o, run, context.log),
   };
 }
 

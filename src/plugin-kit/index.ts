@@ -17,6 +17,7 @@ export * from './formats/record-encoder.js';
 export * from './formats/text-encoder.js';
 export * from './kept-files.js';
 export * from './local-storage.js';
+export * from './replaced-files.js';
 export * from './sink-errors.js';
 export * from './staged-files.js';
 export * from './staged-lane.js';

@@ -1,7 +1,16 @@
 import { constants } from 'node:fs';
-import { copyFile, mkdir, open, readdir, rename, rmdir, stat, type FileHandle } from 'node:fs/promises';
+import { copyFile, lstat, mkdir, open, readdir, rename, rmdir, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { hasCode, makeDirDurable, publishNoReplace, sizeIfThere, syncDir, unlinkIfThere } from '../durable/files.js';
+import {
+  createExclusive,
+  hasCode,
+  makeDirDurable,
+  publishNoReplace,
+  readIfThere,
+  sizeIfThere,
+  syncDir,
+  unlinkIfThere,
+} from '../durable/files.js';
 import { SyncError } from '../plugin-api/index.js';
 import { notAFolder, sinkIo } from './sink-errors.js';
 import type { StagedSink, StagingStorage } from './staging-storage.js';
@@ -121,6 +130,19 @@ export const localStorage: StagingStorage = {
   rename: (from, to) => sinkIo(to, () => rename(from, to)),
   makeSubfolder: (path) => sinkIo(path, () => makeOneFolder(path)),
   size: (path) => sinkIo(path, () => sizeIfThere(path)),
+  fileId: (path) =>
+    sinkIo(path, async () => {
+      try {
+        const s = await lstat(path, { bigint: true });
+        return s.isFile() ? [s.ino, s.size, s.mtimeNs].join(':') : null;
+      } catch (e) {
+        if (hasCode(e, 'ENOENT', 'ENOTDIR')) return null;
+        throw e;
+      }
+    }),
+  putWhole: (folder, name, data, unique) =>
+    sinkIo(join(folder, name), () => createExclusive(folder, name, data, unique)),
+  read: (path) => sinkIo(path, () => readIfThere(path)),
   publish: (staged, target, size) => sinkIo(target, () => publishNoReplace(staged, target, size)),
   remove: (path) => sinkIo(path, () => unlinkIfThere(path)),
   removeEmptyFolder: (path) =>

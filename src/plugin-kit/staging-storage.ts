@@ -41,6 +41,12 @@ export interface StagingStorage {
   makeSubfolder(path: string): Promise<void>;
   /** Bytes of the file; null: it is not there; -1: what is there is no file. */
   size(path: string): Promise<number | null>;
+  /** What tells a regular file from another in its place, and from itself after a change; null: there is none. */
+  fileId(path: string): Promise<string | null>;
+  /** Creates a small file, whole and durable; `unique`: see `createExclusive`. @returns false where the name is taken. */
+  putWhole(folder: string, name: string, data: string, unique: string): Promise<boolean>;
+  /** A small file as text; null: it is not there. */
+  read(path: string): Promise<string | null>;
   /**
    * Gives a staged file its final name, never replacing anything, and safe to repeat. The staged name may stay: it is
    * removed once the target's folder is synced.

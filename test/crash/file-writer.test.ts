@@ -195,6 +195,56 @@ test('lanes 2 → 8 → 1, each start killed with open files', async (t) => {
   });
 });
 
+test('overwrite: killed anywhere, the old files go at the end, and only they', async (t) => {
+  const points = [
+    'file.list',
+    'begin.after',
+    'begun.after',
+    'prepare.after',
+    'outcome.after#2',
+    'complete.before',
+    'file.replace',
+    'file.replace#2',
+    'file.success',
+    'complete.after',
+  ];
+  await inPairs(points, async (point) => {
+    await t.test(point, async () => {
+      using ws = new Workspace();
+      const job = slowJob(ws, { writeMode: 'overwrite', successFile: true, rollOnCheckpoint: true });
+      for (const n of ['a', 'b', 'c']) ws.write(`out/old-${n}.csv`, 'old\n');
+      for (const n of ['.hidden', '_SUCCESS', '_marker', 'theirs/x.csv']) ws.write(`out/${n}`, 'kept\n');
+      assertKilled(await run(ws, job, point), point);
+      const begun = point !== 'file.list' && point !== 'begin.after';
+      if (begun) ws.write('out/late.csv', '');
+      await assertFinishes(ws, job, point);
+      const names = tree(job.out);
+      assert.deepEqual(
+        names.filter((n) => !n.startsWith('part-')),
+        ['.hidden', '_SUCCESS', '_marker', ...(begun ? ['late.csv'] : []), 'theirs/', 'theirs/x.csv'],
+      );
+      const lines = names
+        .filter((n) => n.startsWith('part-'))
+        .flatMap((n) => readFileSync(join(job.out, n), 'utf8').split('\n').slice(0, -1));
+      assert.deepEqual(lines.sort(), job.expected);
+      assert.equal(readFileSync(join(job.out, '_SUCCESS'), 'utf8'), '');
+    });
+  });
+});
+
+test('overwrite again and again: each run leaves its own rows only; --fresh replaces those of the run it gives up', async () => {
+  using ws = new Workspace();
+  const job = slowJob(ws, { writeMode: 'overwrite', rollOnCheckpoint: true });
+  await assertFinishes(ws, job, 'first');
+  await assertFinishes(ws, job, 'second');
+  assertExact(job);
+  assertKilled(await run(ws, job, 'outcome.after#3'), 'outcome.after#3');
+  assert.ok(publishedLines(job.out).length > job.expected.length, 'old and new stand side by side');
+  const r = await run(ws, job, undefined, ['--fresh']);
+  assert.equal(r.code, 0, r.stderr);
+  assertExact(job);
+});
+
 test('an open file that is gone or cut is told with its rows, and nothing is written', async () => {
   for (const damage of ['gone', 'cut'] as const) {
     using ws = new Workspace();
