@@ -59,6 +59,8 @@ await build({
     ...plugins.map((n) => ({ in: `plugins/${n}/index.ts`, out: `plugins/${n}` })),
   ],
   splitting: true,
+  // Native: loaded from node_modules, by those who write zstd.
+  external: ['@mongodb-js/zstd'],
   // jsonc-parser's UMD main breaks when bundled.
   mainFields: ['module', 'main'],
   alias: { 'syncx/plugin-api': './src/plugin-api/index.ts', 'syncx/plugin-kit': './src/plugin-kit/index.ts' },

@@ -1,18 +1,19 @@
 import { once } from 'node:events';
 import { createGzip, type Gzip } from 'node:zlib';
 import type { ByteBuffer, StagedSink } from 'syncx/plugin-kit';
-import { BUFFER_BYTES, type PartOutput } from './part-file.js';
+import { BUFFER_BYTES, type BufferPool, type PartOutput } from './part-file.js';
 
 /** As {@link PlainOutput}, through gzip. One member a file. */
 export class GzipOutput implements PartOutput {
   readonly buffer: ByteBuffer;
   readonly #gzip: Gzip = createGzip({ chunkSize: BUFFER_BYTES >> 2 });
+  readonly #pool: BufferPool;
   readonly #drained: Promise<void>;
   #size = 0;
 
-  constructor(sink: StagedSink, buffers: readonly [ByteBuffer, ByteBuffer]) {
-    [this.buffer] = buffers;
-    this.buffer.clear();
+  constructor(sink: StagedSink, pool: BufferPool) {
+    this.#pool = pool;
+    this.buffer = pool.take();
     this.#drained = this.#drain(sink);
     this.#drained.catch(() => undefined); // told at the next flush or at the end
   }
@@ -42,5 +43,6 @@ export class GzipOutput implements PartOutput {
     await this.flush();
     this.#gzip.end();
     await this.#drained;
+    this.#pool.give(this.buffer);
   }
 }

@@ -2,63 +2,69 @@ import {
   SyncError,
   type LaneWriter,
   type Prepared,
+  type PrepareHint,
   type RejectedRow,
   type RowBatch,
   type RowSchema,
+  type Section,
+  type Unfinished,
   type WriteResult,
 } from 'syncx/plugin-api';
 import {
-  ByteBuffer,
   chooseColumns,
-  type OpenStaged,
+  type ColumnChoice,
+  type KeptFile,
   type OutputFormat,
   type RecordEncoder,
   type StagedLane,
 } from 'syncx/plugin-kit';
+import { Bucketing, type BucketOptions } from './bucketing.js';
 import { sameColumns } from './columns.js';
-import { BUFFER_BYTES, PlainOutput, type PartOutput } from './part-file.js';
+import { OpenParts, type PartOptions } from './open-parts.js';
+import { regroup } from './regroup.js';
 
-export interface WritingOptions {
+export interface WritingOptions extends PartOptions {
   readonly format: OutputFormat;
-  readonly gzip: boolean;
   /** Null: all that come. */
   readonly columns: readonly string[] | null;
   readonly header: boolean;
-  /** Bytes. */
-  readonly maxFileSize: number;
+  readonly bucket: BucketOptions;
 }
 
 /** Both the encoder and the names it writes, for one schema. */
 interface Bound {
   readonly encoder: RecordEncoder;
-  readonly names: readonly string[];
+  readonly columns: ColumnChoice;
 }
 
-interface Part {
-  readonly staged: OpenStaged;
-  readonly output: PartOutput;
-  readonly names: readonly string[];
-  rows: number;
-}
-
-/** Writes the rows of a lane to staged part files, closed at each prepare or when they are large enough. */
+/** Writes the rows of a lane to staged part files, which may stay open over epochs. */
 export class FileLaneWriter implements LaneWriter {
   readonly #options: WritingOptions;
   readonly #files: StagedLane;
   readonly #bound = new Map<number, Bound>();
-  readonly #buffers: readonly [ByteBuffer, ByteBuffer];
-  #part: Part | null = null;
+  readonly #parts: OpenParts;
+  readonly #bucketing: Bucketing;
+  /** Files of the last committed epoch that must be taken over before anything is written. */
+  #toAdopt: readonly KeptFile[] = [];
   #names: readonly string[] | null = null;
-  /** Bytes of parts that are closed already, since the last `WriteResult`. */
-  #bytes = 0;
-  #counted = 0;
 
-  constructor(options: WritingOptions, files: StagedLane) {
+  constructor(options: WritingOptions, files: StagedLane, now: () => number = Date.now) {
     this.#options = options;
     this.#files = files;
-    // A part is looked at when a buffer is full: one that is larger than a part may become would be late.
-    const target = Math.min(BUFFER_BYTES, options.maxFileSize);
-    this.#buffers = [new ByteBuffer(target), new ByteBuffer(target)];
+    this.#parts = new OpenParts(options, files, now);
+    this.#bucketing = new Bucketing(options.bucket, now);
+  }
+
+  /** Before the first row. @throws SyncError SINK_CONFLICT where a file is not there or too short. */
+  async adopt(files: readonly KeptFile[]): Promise<void> {
+    await this.#parts.adopt(files);
+    this.#names ??= this.#parts.names;
+  }
+
+  async #adoptAgain(): Promise<void> {
+    const files = this.#toAdopt;
+    this.#toAdopt = [];
+    if (files.length > 0) await this.adopt(files);
   }
 
   async write(batch: RowBatch): Promise<WriteResult> {
@@ -67,23 +73,39 @@ export class FileLaneWriter implements LaneWriter {
         hint: 'Write changes to a target that has keys, or read inserts only.',
       });
     }
+    await this.#adoptAgain();
+    await this.#parts.rollDue();
     const rejected: RejectedRow[] = [];
     const reject = (r: RejectedRow): void => void rejected.push(r);
     for (const section of batch.sections) {
       const bound = this.#bind(section.schema);
-      for (let row = 0; row < section.rows;) {
-        const part = await this.#partFor(bound);
-        const refused = rejected.length;
-        const next = bound.encoder.encode(batch, section, row, part.output.buffer, reject);
-        part.rows += next - row - (rejected.length - refused);
-        row = next;
-        if (part.output.buffer.full || part.output.size + part.output.buffer.length >= this.#options.maxFileSize) {
-          await part.output.flush();
-          if (part.output.size >= this.#options.maxFileSize) await this.#closePart();
-        }
+      const buckets = this.#bucketing.bucketsOf(batch, section, bound.columns, reject);
+      if (buckets.one !== null) {
+        await this.#writeRows(bound, buckets.one, batch, section, rejected);
+        continue;
+      }
+      for (const g of regroup(batch, section, buckets.of, buckets.names.length)) {
+        await this.#writeRows(bound, buckets.names[g.number] ?? '', g.batch, g.section, rejected);
       }
     }
-    return { rejected: rejected.length > 0 ? rejected : null, bytes: this.#takeBytes() };
+    return { rejected: rejected.length > 0 ? rejected : null, bytes: this.#parts.takeBytes() };
+  }
+
+  async #writeRows(
+    { encoder, columns }: Bound,
+    bucket: string,
+    batch: RowBatch,
+    section: Section,
+    rejected: RejectedRow[],
+  ): Promise<void> {
+    const reject = (r: RejectedRow): void => void rejected.push(r);
+    for (let row = 0; row < section.rows;) {
+      const part = await this.#parts.at(bucket, columns.names, encoder.header);
+      const refused = rejected.length;
+      const next = encoder.encode(batch, section, row, part.output.buffer, reject);
+      await this.#parts.wrote(bucket, part, next - row - (rejected.length - refused));
+      row = next;
+    }
   }
 
   #bind(schema: RowSchema): Bound {
@@ -102,56 +124,20 @@ export class FileLaneWriter implements LaneWriter {
         },
       );
     }
-    const bound = { encoder: encoder(schema, columns), names };
+    const bound = { encoder: encoder(schema, columns), columns };
     this.#bound.set(schema.id, bound);
     return bound;
   }
 
-  async #partFor(bound: Bound): Promise<Part> {
-    const open = this.#part;
-    // One header cannot speak for rows of other columns.
-    if (open !== null && !this.#options.format.selfDescribing && !sameColumns(open.names, bound.names)) {
-      await this.#closePart();
-    }
-    if (this.#part !== null) return this.#part;
-    const staged = await this.#files.open();
-    const output = await this.#outputTo(staged);
-    this.#part = { staged, output, names: bound.names, rows: 0 };
-    if (bound.encoder.header) output.buffer.append(bound.encoder.header);
-    return this.#part;
-  }
-
-  /** zlib takes its time to load: only those who compress wait for it. */
-  async #outputTo(staged: OpenStaged): Promise<PartOutput> {
-    if (!this.#options.gzip) return new PlainOutput(staged.sink, this.#buffers);
-    const { GzipOutput } = await import('./gzip-output.js');
-    return new GzipOutput(staged.sink, this.#buffers);
-  }
-
-  async #closePart(): Promise<void> {
-    const part = this.#part;
-    if (part === null) return;
-    await part.output.end();
-    this.#part = null;
-    this.#bytes += part.output.size - this.#counted;
-    this.#counted = 0;
-    // All its rows may have been refused.
-    if (part.rows === 0) await this.#files.drop(part.staged);
-    else await this.#files.close(part.staged, part.output.size, part.rows);
-  }
-
-  #takeBytes(): number {
-    const open = this.#part?.output.size ?? 0;
-    const bytes = this.#bytes + open - this.#counted;
-    this.#counted = open;
-    this.#bytes = 0;
-    return bytes;
-  }
-
-  async prepare(epoch: number): Promise<Prepared> {
-    await this.#closePart();
+  async prepare(epoch: number, hint?: PrepareHint): Promise<Prepared> {
+    await this.#adoptAgain();
+    const state = await this.#parts.settle(hint?.last ?? true);
     const committables = await this.#files.prepare(epoch);
-    return { committables, state: null, rejected: null, bytes: this.#takeBytes() };
+    return { committables, state, rejected: null, bytes: this.#parts.takeBytes() };
+  }
+
+  unfinished(): Unfinished {
+    return this.#toAdopt.length > 0 ? 'later' : this.#parts.unfinished();
   }
 
   commit(epoch: number): Promise<void> {
@@ -159,19 +145,12 @@ export class FileLaneWriter implements LaneWriter {
   }
 
   async abort(epoch: number): Promise<void> {
-    await this.#forgetPart();
-    await this.#files.abort(epoch);
-  }
-
-  async #forgetPart(): Promise<void> {
-    const part = this.#part;
-    this.#part = null;
-    this.#counted = 0;
-    await part?.output.end().catch(() => undefined); // the buffers must be free before they are used again
+    await this.#parts.forget(); // the buffers must be free before they are used again
+    this.#toAdopt = await this.#files.abort(epoch);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#forgetPart();
+    await this.#parts.forget();
     await this.#files.dispose();
   }
 }

@@ -1,7 +1,27 @@
-import type { ByteBuffer, StagedSink } from 'syncx/plugin-kit';
+import { ByteBuffer, type StagedSink } from 'syncx/plugin-kit';
 
 /** Encoders fill a buffer of this many bytes; one more may be on its way to the disk. */
 export const BUFFER_BYTES = 1 << 20;
+
+/** The buffers of a lane: its part files borrow them, so that a file costs none. */
+export class BufferPool {
+  readonly #free: ByteBuffer[] = [];
+  readonly #bytes: number;
+
+  constructor(bytes: number) {
+    this.#bytes = bytes;
+  }
+
+  take(): ByteBuffer {
+    const buffer = this.#free.pop() ?? new ByteBuffer(this.#bytes);
+    buffer.clear();
+    return buffer;
+  }
+
+  give(buffer: ByteBuffer): void {
+    if (this.#free.length < 2) this.#free.push(buffer);
+  }
+}
 
 /** Takes encoded bytes; at most one buffer is in flight while the next is filled. */
 export interface PartOutput {
@@ -9,25 +29,28 @@ export interface PartOutput {
   readonly buffer: ByteBuffer;
   /** Hands the buffer over; waits only for the one before. */
   flush(): Promise<void>;
-  /** All bytes are with the sink, which is not finished. */
+  /** All bytes are with the sink, which is not finished. Nothing follows where the output is compressed. */
   end(): Promise<void>;
   /** Bytes that reached or will reach the sink. */
   readonly size: number;
 }
 
 export class PlainOutput implements PartOutput {
-  buffer: ByteBuffer;
-  #other: ByteBuffer;
   readonly #sink: StagedSink;
+  readonly #pool: BufferPool;
+  #buffer: ByteBuffer | null = null;
   #flight: Promise<void> = Promise.resolve();
-  #size = 0;
+  #size: number;
 
-  /** Buffers are lent by the lane, so that a part file costs none. */
-  constructor(sink: StagedSink, buffers: readonly [ByteBuffer, ByteBuffer]) {
+  /** `size`: what the sink holds already. */
+  constructor(sink: StagedSink, pool: BufferPool, size = 0) {
     this.#sink = sink;
-    [this.buffer, this.#other] = buffers;
-    this.buffer.clear();
-    this.#other.clear();
+    this.#pool = pool;
+    this.#size = size;
+  }
+
+  get buffer(): ByteBuffer {
+    return (this.#buffer ??= this.#pool.take());
   }
 
   get size(): number {
@@ -36,14 +59,20 @@ export class PlainOutput implements PartOutput {
 
   async flush(): Promise<void> {
     await this.#flight;
-    if (this.buffer.length === 0) return;
-    const full = this.buffer;
+    const full = this.#buffer;
+    if (full === null) return;
+    this.#buffer = null;
     this.#size += full.length;
-    this.#flight = this.#sink.write(full.data.subarray(0, full.length));
+    this.#flight = this.#land(full);
     this.#flight.catch(() => undefined); // told at the next flush or at the end
-    this.buffer = this.#other;
-    this.buffer.clear();
-    this.#other = full;
+  }
+
+  async #land(full: ByteBuffer): Promise<void> {
+    try {
+      if (full.length > 0) await this.#sink.write(full.data.subarray(0, full.length));
+    } finally {
+      this.#pool.give(full);
+    }
   }
 
   async end(): Promise<void> {

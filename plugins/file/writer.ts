@@ -1,27 +1,46 @@
 import { resolve } from 'node:path';
-import { defineWriter, type Finding, type OptionsOf, type PluginContext, type Writer } from 'syncx/plugin-api';
+import {
+  SyncError,
+  defineWriter,
+  type Finding,
+  type JsonValue,
+  type LaneContext,
+  type LaneWriter,
+  type OptionsOf,
+  type PluginContext,
+  type Writer,
+} from 'syncx/plugin-api';
 import {
   StagedLane,
   csvOutput,
-  foreignStaging,
   jsonLinesOutput,
   textOutput,
   TargetFolder,
   localStorage,
+  encodingHint,
+  encodingName,
   stagedCommitter,
-  stagingFolderName,
+  keptFilesOf,
+  spreadKept,
   type OutputFormat,
   type StagedTarget,
 } from 'syncx/plugin-kit';
+import { DEFAULT_BUCKET_FORMAT, checkBucketFormat } from './bucket-names.js';
+import type { BucketOptions } from './bucketing.js';
 import { STDIN } from './file-list.js';
-import { checkFormat, csvDialect, textDialect } from './format-options.js';
+import { openCharset } from './charset.js';
+import { encodedOutput } from './encoded-output.js';
+import { checkFormat, csvDialect, spelledOut, textDialect } from './format-options.js';
 import { FileLaneWriter, type WritingOptions } from './lane-writer.js';
 import { WRITER_OPTIONS } from './options.js';
+import type { Rolling } from './rolling.js';
+import { beginTarget, completeTarget } from './target-rules.js';
 import { StdoutLaneWriter } from './stdout-writer.js';
 
 type Options = OptionsOf<typeof WRITER_OPTIONS>;
 
 const SUFFIX = { csv: '.csv', json: '.jsonl', text: '.txt' } as const;
+const ENDING = { none: '', gzip: '.gz', zstd: '.zst' } as const;
 
 function wantedColumns(o: Options): readonly string[] | null {
   const names = o.column.map((c) => (typeof c === 'string' ? c : c.name));
@@ -29,13 +48,16 @@ function wantedColumns(o: Options): readonly string[] | null {
 }
 
 function check(o: Options): readonly Finding[] {
-  const findings = [...checkFormat(o)];
-  if (o.writeMode !== 'append') {
-    findings.push({
-      path: 'writeMode',
-      message: `writeMode \`${o.writeMode}\` is not known to this writer yet`,
-      hint: 'Use append, and give each run a folder of its own if it must stand alone.',
-    });
+  const findings = [...checkFormat({ ...o, encoding: 'utf-8' }), ...checkBuckets(o)];
+  if (encodingName(o.encoding) === null) {
+    const message = `encoding \`${o.encoding}\` is not known`;
+    findings.push({ path: 'encoding', message, hint: encodingHint(o.encoding) });
+  }
+  if (o.path === STDIN && o.writeMode !== 'append') {
+    findings.push({ path: 'writeMode', message: 'standard output holds nothing to replace' });
+  }
+  if (o.path === STDIN && o.successFile) {
+    findings.push({ path: 'successFile', message: 'standard output has no files beside it' });
   }
   if (o.path === STDIN && o.compress !== 'none') {
     const hint = 'Pipe the output into the program that compresses.';
@@ -67,18 +89,88 @@ function targetOf(o: Options, context: PluginContext): StagedTarget {
     storage: localStorage,
     folder: resolve(o.path),
     prefix: o.fileName === undefined ? o.fileNamePrefix : `${o.fileName}-`,
-    suffix: o.fileNameSuffix ?? `${SUFFIX[o.fileType]}${o.compress === 'gzip' ? '.gz' : ''}`,
+    buckets: o.bucket !== 'none',
+    suffix: o.fileNameSuffix ?? `${SUFFIX[o.fileType]}${ENDING[o.compress]}`,
     failpoint: (step) => context.failpoint(step),
   };
 }
 
-function createWriter(o: Options, context: PluginContext): Writer {
+function rollingOf(o: Options): Rolling {
+  const { maxFileSize, rollInterval, inactivityInterval, rollOnCheckpoint } = o;
+  return { maxFileSize, rollInterval, inactivityInterval, onCheckpoint: rollOnCheckpoint };
+}
+
+function bucketOf(o: Options): BucketOptions {
+  const format = o.bucketFormat ?? (o.bucket === 'column' ? null : DEFAULT_BUCKET_FORMAT);
+  return { by: o.bucket, column: o.bucketColumn ?? null, format };
+}
+
+function checkBuckets(o: Options): readonly Finding[] {
+  const findings: Finding[] = [];
+  if (o.bucket === 'column' && o.bucketColumn === undefined) {
+    findings.push({ path: 'bucketColumn', message: '`bucket: column` needs the name of the column' });
+  }
+  if (o.bucket !== 'column' && o.bucketColumn !== undefined) {
+    const message = 'it has no effect without `bucket: column`';
+    findings.push({ path: 'bucketColumn', message });
+  }
+  if (o.bucketFormat !== undefined) findings.push(...checkBucketFormat(o.bucketFormat));
+  if (o.bucket !== 'none' && o.path === STDIN) {
+    findings.push({ path: 'bucket', message: 'standard output has no folders' });
+  }
+  return findings;
+}
+
+/** Two starts with the same layout may write to one file. */
+function layoutOf(o: Options): string {
+  const { fileType, fieldDelimiter, quoteChar, escapeChar, nullFormat, isFirstLineHeader, encoding } = o;
+  return JSON.stringify([fileType, fieldDelimiter, quoteChar, escapeChar, nullFormat, isFirstLineHeader, encoding]);
+}
+
+async function openLane(
+  writing: WritingOptions,
+  target: StagedTarget,
+  lane: LaneContext,
+  restored: JsonValue | null,
+): Promise<LaneWriter> {
+  const kept = keptFilesOf(restored);
+  const writer = new FileLaneWriter(writing, new StagedLane(target, lane.run, lane.lane, kept));
+  try {
+    await writer.adopt(kept);
+    return writer;
+  } catch (e) {
+    await writer[Symbol.asyncDispose]();
+    throw e;
+  }
+}
+
+async function encodedFormatOf(o: Options): Promise<OutputFormat> {
+  const format = formatOf(o);
+  const encoding = encodingName(o.encoding) ?? 'utf-8';
+  if (encoding === 'utf-8') return format;
+  const charset = await openCharset(encoding);
+  for (const path of ['fieldDelimiter', 'quoteChar', 'escapeChar', 'nullFormat'] as const) {
+    if (charset.encode(spelledOut(o[path])) !== null) continue;
+    throw new SyncError('JOB_INVALID', `${path} cannot be written in ${encoding}`, {
+      place: `writer.parameter.${path}`,
+      hint: 'Use another one, or utf-8.',
+    });
+  }
+  return encodedOutput(format, charset);
+}
+
+async function createWriter(o: Options, context: PluginContext): Promise<Writer> {
+  const format = await encodedFormatOf(o);
   const writing: WritingOptions = {
-    format: formatOf(o),
-    gzip: o.compress === 'gzip',
+    format,
+    compress: o.compress,
     columns: wantedColumns(o),
     header: o.isFirstLineHeader,
-    maxFileSize: o.maxFileSize,
+    rolling: rollingOf(o),
+    bucket: bucketOf(o),
+    maxOpen: o.bucket === 'none' ? 1 : o.maxOpenBuckets,
+    selfDescribing: format.selfDescribing,
+    layout: layoutOf(o),
   };
   const done = (): Promise<void> => Promise.resolve();
   if (o.path === STDIN) {
@@ -94,32 +186,22 @@ function createWriter(o: Options, context: PluginContext): Writer {
   const folder = new TargetFolder(target.storage, target.folder);
   return {
     delivery: 'exactly-once',
-    begin: async (run) => {
-      await localStorage.makeFolder(target.folder);
-      await folder.assertThere();
-      for (const o of await foreignStaging(target, run.runId)) {
-        context.log.warn(
-          { folder: o.folder, run: o.runId, files: o.files },
-          `the target holds ${String(o.files)} staged file(s) of run ${o.runId}, which is not this one: another job writes here too, or the state of that run is lost and its rows come a second time; once nothing writes there, remove ${o.folder}`,
-        );
-      }
-    },
-    openLane: (lane) => Promise.resolve(new FileLaneWriter(writing, new StagedLane(target, lane.run, lane.lane))),
+    replacesTarget: o.writeMode === 'overwrite',
+    begin: (run) => beginTarget(target, folder, o, run, context.log),
+    openLane: (lane, restored) => openLane(writing, target, lane, restored),
+    recoverLanes: spreadKept,
     committer: stagedCommitter(target),
-    complete: async (run) => {
-      await folder.assertThere();
-      await localStorage.removeEmptyFolder(localStorage.join(target.folder, stagingFolderName(run.runId)));
-    },
+    complete: (run) => completeTarget(target, folder, o, run, context.log),
   };
 }
 
 export const writer = defineWriter({
   name: 'file',
   aliases: ['filewriter', 'txtfile', 'txtfilewriter', 'localfilewriter'],
-  summary: 'Writes local files (csv, JSON lines, text; plain or gzip), exactly once, or standard output.',
+  summary: 'Writes local files (csv, JSON lines, text; plain, gzip or zstd), exactly once, or standard output.',
   options: WRITER_OPTIONS,
   check,
   usesStdout: (o) => o.path === STDIN,
   columns: wantedColumns,
-  create: (o, context) => Promise.resolve(createWriter(o, context)),
+  create: createWriter,
 });

@@ -38,6 +38,21 @@ export interface Prepared extends WriteResult {
   readonly state: JsonValue | null;
 }
 
+/** What a writer is told with `prepare`. */
+export interface PrepareHint {
+  /**
+   * No further epoch follows in this start: everything must be visible after its commit. Else a writer may keep rows in
+   * a piece that is not finished (a file that stays open): durable, named by its state, and visible after a later commit.
+   */
+  readonly last: boolean;
+}
+
+/**
+ * Committed rows that are not visible yet. `later`: nothing is due, but a last epoch must be made for them. `now`: the
+ * next checkpoint makes an epoch for them, even if nothing was read.
+ */
+export type Unfinished = 'none' | 'later' | 'now';
+
 /**
  * Writes the rows of one lane. Calls come one after another. The first `write` of an epoch begins its transaction.
  * Disposing without a commit must leave nothing visible; it may be done twice.
@@ -47,9 +62,14 @@ export interface LaneWriter extends AsyncDisposable {
   write(batch: RowBatch, signal: AbortSignal): Promise<WriteResult>;
   /** Called with nothing open, before the first row of the new schema. Idempotent. */
   schema?(change: SchemaChange): Promise<void>;
-  /** Phase 1: all rows since the last prepare are durable and invisible when it resolves. */
-  prepare(epoch: number): Promise<Prepared>;
-  /** Phase 2, after the checkpoint is durable: resolves only when the rows are visible and durable. Idempotent. */
+  /** Phase 1: all rows since the last prepare are durable and invisible when it resolves. No hint: as with `last`. */
+  prepare(epoch: number, hint?: PrepareHint): Promise<Prepared>;
+  /** Asked at each barrier, by writers that keep pieces over epochs. Without it: `none`. */
+  unfinished?(): Unfinished;
+  /**
+   * Phase 2, after the checkpoint is durable: resolves only when the rows are visible and durable, but for those in pieces
+   * that `prepare` was allowed to keep. Idempotent.
+   */
   commit(epoch: number): Promise<void>;
   /** The epoch will not be committed: undo what `write` and `prepare` did. */
   abort(epoch: number): Promise<void>;

@@ -1,6 +1,16 @@
-import { mkdir, open, readdir, rmdir, stat, type FileHandle } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { copyFile, lstat, mkdir, open, readdir, rename, rmdir, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { hasCode, makeDirDurable, publishNoReplace, sizeIfThere, syncDir, unlinkIfThere } from '../durable/files.js';
+import {
+  createExclusive,
+  hasCode,
+  makeDirDurable,
+  publishNoReplace,
+  readIfThere,
+  sizeIfThere,
+  syncDir,
+  unlinkIfThere,
+} from '../durable/files.js';
 import { SyncError } from '../plugin-api/index.js';
 import { notAFolder, sinkIo } from './sink-errors.js';
 import type { StagedSink, StagingStorage } from './staging-storage.js';
@@ -8,24 +18,31 @@ import type { StagedSink, StagingStorage } from './staging-storage.js';
 class LocalSink implements StagedSink {
   readonly #path: string;
   #file: FileHandle | null;
+  #at: number;
 
-  constructor(path: string, file: FileHandle) {
+  constructor(path: string, file: FileHandle, at = 0) {
     this.#path = path;
     this.#file = file;
+    this.#at = at;
   }
 
   write(bytes: Uint8Array): Promise<void> {
     return sinkIo(this.#path, async () => {
       // A write may be short (a nearly full disk, a signal): the rest is tried until the system says why.
       for (let at = 0; at < bytes.length;) {
-        const r = await this.#open().write(bytes, at, bytes.length - at);
+        const r = await this.#open().write(bytes, at, bytes.length - at, this.#at);
         at += r.bytesWritten;
+        this.#at += r.bytesWritten;
       }
     });
   }
 
+  sync(): Promise<void> {
+    return sinkIo(this.#path, () => this.#open().sync());
+  }
+
   async finish(): Promise<void> {
-    await sinkIo(this.#path, () => this.#open().sync());
+    await this.sync();
     await this.discard();
   }
 
@@ -41,20 +58,46 @@ class LocalSink implements StagedSink {
   }
 }
 
-/** The folder of a staged file may have to be made, that above it never: it would stand in for one that was removed. */
+/** One level only: a folder above that is gone must not get another one in its place. */
+async function makeOneFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (e) {
+    if (!hasCode(e, 'EEXIST')) throw e; // another lane may have been quicker
+    if (!(await stat(folder)).isDirectory()) throw notAFolder(folder, e);
+  }
+  await syncDir(dirname(folder));
+}
+
 async function openNew(path: string): Promise<FileHandle> {
   try {
     return await open(path, 'wx', 0o666);
   } catch (e) {
     if (!hasCode(e, 'ENOENT')) throw e;
-    const folder = dirname(path);
-    try {
-      await mkdir(folder);
-    } catch (again) {
-      if (!hasCode(again, 'EEXIST')) throw again; // another lane may have been quicker
-    }
-    await syncDir(dirname(folder));
+    await makeOneFolder(dirname(path));
     return open(path, 'wx', 0o666);
+  }
+}
+
+async function copyHead(from: string, path: string, size: number): Promise<StagedSink | number | null> {
+  const there = await sizeIfThere(from);
+  if (there === null || there < size) return there;
+  await copyFile(from, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  const file = await open(path, 'r+');
+  try {
+    // It may have been cut while it was copied.
+    const copied = (await file.stat()).size;
+    if (copied < size) {
+      await file.close();
+      await unlinkIfThere(path);
+      return copied;
+    }
+    await file.truncate(size);
+    await file.sync();
+    return new LocalSink(path, file, size);
+  } catch (e) {
+    await file.close().catch(() => undefined); // the first error is the one to tell
+    throw e;
   }
 }
 
@@ -83,7 +126,23 @@ export const localStorage: StagingStorage = {
     }),
   syncFolder: (path) => sinkIo(path, () => syncDir(path)),
   create: (path) => sinkIo(path, async () => new LocalSink(path, await openNew(path))),
+  continueFrom: (from, path, size) => sinkIo(path, () => copyHead(from, path, size)),
+  rename: (from, to) => sinkIo(to, () => rename(from, to)),
+  makeSubfolder: (path) => sinkIo(path, () => makeOneFolder(path)),
   size: (path) => sinkIo(path, () => sizeIfThere(path)),
+  fileId: (path) =>
+    sinkIo(path, async () => {
+      try {
+        const s = await lstat(path, { bigint: true });
+        return s.isFile() ? [s.ino, s.size, s.mtimeNs].join(':') : null;
+      } catch (e) {
+        if (hasCode(e, 'ENOENT', 'ENOTDIR')) return null;
+        throw e;
+      }
+    }),
+  putWhole: (folder, name, data, unique) =>
+    sinkIo(join(folder, name), () => createExclusive(folder, name, data, unique)),
+  read: (path) => sinkIo(path, () => readIfThere(path)),
   publish: (staged, target, size) => sinkIo(target, () => publishNoReplace(staged, target, size)),
   remove: (path) => sinkIo(path, () => unlinkIfThere(path)),
   removeEmptyFolder: (path) =>

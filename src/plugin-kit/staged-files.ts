@@ -1,7 +1,5 @@
-import { SyncError, type Committable, type JsonObject, type JsonValue, type RunIdentity } from '../plugin-api/index.js';
-import { publishedName, stagedName, stagingFolderName } from './staged-names.js';
-import type { StagedSink, StagingStorage } from './staging-storage.js';
-import { TargetFolder } from './target-folder.js';
+import { SyncError, type JsonObject, type JsonValue } from '../plugin-api/index.js';
+import type { StagingStorage } from './staging-storage.js';
 
 export interface StagedTarget {
   readonly storage: StagingStorage;
@@ -9,6 +7,8 @@ export interface StagedTarget {
   readonly folder: string;
   readonly prefix: string;
   readonly suffix: string;
+  /** True: files are published into folders below `folder`, one level deep. */
+  readonly buckets: boolean;
   readonly failpoint: (step: string) => void;
 }
 
@@ -34,18 +34,6 @@ export function stagedFileOf(data: JsonValue): StagedFile {
   return { format: 1, staged, target, size };
 }
 
-/** A staged file that is being written. */
-export interface OpenStaged {
-  readonly path: string;
-  readonly sink: StagedSink;
-}
-
-interface ClosedStaged {
-  readonly staged: string;
-  readonly size: number;
-  readonly rows: number;
-}
-
 /**
  * Makes prepared files visible, all of them durably before the first staged name goes. Idempotent.
  * @throws SyncError SINK_CONFLICT where a file is in neither place or its name is taken.
@@ -53,6 +41,9 @@ interface ClosedStaged {
 export async function publishStaged(target: StagedTarget, files: readonly StagedFile[]): Promise<void> {
   const { storage, failpoint } = target;
   const folders = new Set<string>();
+  for (const folder of new Set(files.map((f) => storage.folderOf(f.target)))) {
+    if (folder !== target.folder) await storage.makeSubfolder(folder);
+  }
   for (const f of files) {
     if (folders.size > 0) failpoint('file.commit.next');
     // Somebody may have cut or replaced it since it was made durable.
@@ -79,116 +70,4 @@ function conflict(f: StagedFile, r: 'missing' | 'conflict' | 'changed'): SyncErr
         : `${f.target} is there already and is not the prepared file`,
     { place: f.target, hint: 'Something else works in this folder. Look at both names before running the job again.' },
   );
-}
-
-/**
- * The files of one lane through the phases: open → closed → prepared (durable, invisible, named for the epoch) →
- * published. Nothing is visible under a final name before `commit`.
- */
-export class StagedLane {
-  readonly #target: StagedTarget;
-  readonly #run: RunIdentity;
-  readonly #lane: number;
-  readonly #folder: string;
-  readonly #there: TargetFolder;
-  readonly #open = new Set<OpenStaged>();
-  #closed: ClosedStaged[] = [];
-  readonly #prepared = new Map<number, readonly StagedFile[]>();
-  #next = 0;
-
-  constructor(target: StagedTarget, run: RunIdentity, lane: number) {
-    this.#target = target;
-    this.#run = run;
-    this.#lane = lane;
-    this.#folder = target.storage.join(target.folder, stagingFolderName(run.runId));
-    this.#there = new TargetFolder(target.storage, target.folder);
-  }
-
-  /** @throws SyncError SINK_IO also where the target folder has vanished. */
-  async open(): Promise<OpenStaged> {
-    const { storage } = this.#target;
-    await this.#there.assertThere();
-    const path = storage.join(this.#folder, stagedName(this.#run.attempt, this.#lane, this.#next++));
-    const file = { path, sink: await storage.create(path) };
-    this.#open.add(file);
-    return file;
-  }
-
-  /** Makes an open file durable; `size` bytes were written to it. */
-  async close(file: OpenStaged, size: number, rows: number): Promise<void> {
-    await file.sink.finish();
-    this.#open.delete(file);
-    this.#closed.push({ staged: file.path, size, rows });
-  }
-
-  /** Removes an open file that is not wanted. */
-  async drop(file: OpenStaged): Promise<void> {
-    await file.sink.discard();
-    this.#open.delete(file);
-    await this.#target.storage.remove(file.path);
-  }
-
-  /**
-   * Phase 1. All files must be closed.
-   * @throws SyncError SINK_IO where one is not what was written: found now, the epoch is undone and read again.
-   */
-  async prepare(epoch: number): Promise<readonly Committable[]> {
-    const { storage, folder, prefix, suffix } = this.#target;
-    if (this.#open.size > 0) throw new SyncError('INTERNAL', 'a staged file is still open at prepare');
-    const closed = this.#closed;
-    const files = closed.map(({ staged, size }, seq): StagedFile => {
-      const name = publishedName(prefix, this.#run.runId, this.#lane, epoch, seq, suffix);
-      return { format: 1, staged, target: storage.join(folder, name), size };
-    });
-    if (files.length > 0) {
-      await this.#there.assertThere();
-      for (const f of files) await this.#assertWhole(f);
-      await storage.syncFolder(this.#folder);
-    }
-    this.#closed = [];
-    this.#prepared.set(epoch, files);
-    return files.map((f, i) => ({ data: { ...f }, place: f.target, rows: closed[i]?.rows ?? 0 }));
-  }
-
-  async #assertWhole(f: StagedFile): Promise<void> {
-    const size = await this.#target.storage.size(f.staged);
-    if (size === f.size) return;
-    const what = size === null ? 'has vanished' : `has ${String(size)} bytes instead of ${String(f.size)}`;
-    throw new SyncError('SINK_IO', `the staged file ${f.staged} ${what} before it was published`, {
-      place: f.staged,
-      hint: `Something else works in ${this.#folder}: stop it and run the job again. Nothing of this epoch was published.`,
-    });
-  }
-
-  /** Phase 2. Idempotent; an epoch that is not known (committed before) is left alone. */
-  async commit(epoch: number): Promise<void> {
-    const files = this.#prepared.get(epoch);
-    if (files === undefined) return;
-    if (files.length > 0) await this.#there.assertThere();
-    await publishStaged(this.#target, files);
-    this.#prepared.delete(epoch);
-  }
-
-  /** Undoes what was written since the last prepare, and the prepared files of the epoch. */
-  async abort(epoch: number): Promise<void> {
-    await this.#dropUnprepared();
-    for (const f of this.#prepared.get(epoch) ?? []) await this.#target.storage.remove(f.staged);
-    this.#prepared.delete(epoch);
-    if (this.#next > 0 && this.#prepared.size === 0) await this.#target.storage.removeEmptyFolder(this.#folder);
-  }
-
-  /** Closes and removes what no prepare has seen. Prepared files stay: recovery may have to publish them. */
-  async dispose(): Promise<void> {
-    await this.#dropUnprepared();
-  }
-
-  async #dropUnprepared(): Promise<void> {
-    for (const f of this.#open) {
-      await f.sink.discard();
-      await this.#target.storage.remove(f.path);
-    }
-    this.#open.clear();
-    for (const f of this.#closed) await this.#target.storage.remove(f.staged);
-    this.#closed = [];
-  }
 }

@@ -21,6 +21,22 @@ export function attemptOfName(name: string): number | null {
   return m ? Number(m[1]) : null;
 }
 
+/** The name of a staged file from the first checkpoint on over which it stays open. */
+export function keptName(staged: string): string {
+  return staged.replace(/\.part$/, '.open');
+}
+
+/** The attempt of a file that a lane's state may name; null: another name. */
+export function attemptOfKept(name: string): number | null {
+  const m = /^(\d+)-\d+-\d+\.open$/.exec(name);
+  return m ? Number(m[1]) : null;
+}
+
+/** True for what a later start of the run may need, whatever checkpoints say of it: a sweep leaves it. */
+export function isRunsOwn(name: string): boolean {
+  return /\.(?:open|keep)$/.test(name);
+}
+
 const pad = (n: number, digits: number): string => String(n).padStart(digits, '0');
 
 /** `<prefix><runId>-<lane>-<epoch>-<seq><suffix>`; padded, so that names of a lane sort in the order of their rows. */

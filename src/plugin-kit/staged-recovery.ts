@@ -1,6 +1,6 @@
 import type { Committable, Committer, RecoverAnswer, RunRecord, SweepReport } from '../plugin-api/index.js';
 import { publishStaged, stagedFileOf, type StagedFile, type StagedTarget } from './staged-files.js';
-import { attemptOfName, epochOfName, runOfStagingFolder, stagingFolderName } from './staged-names.js';
+import { attemptOfName, epochOfName, isRunsOwn, runOfStagingFolder, stagingFolderName } from './staged-names.js';
 import { TargetFolder } from './target-folder.js';
 
 /** Whether the file can be rolled forward: it is there, or staged, with the length that was recorded. */
@@ -40,6 +40,8 @@ export function stagedCommitter(target: StagedTarget): Committer {
         const newest = Math.max(0, ...run.attempts);
         for (const name of (await storage.list(folder)) ?? []) {
           if ((attemptOfName(name) ?? 0) > newest) continue;
+          // A lane's state may name it; only where nobody goes on its rows are read again.
+          if (!run.givenUp && isRunsOwn(name)) continue;
           if (await storage.remove(storage.join(folder, name))) removed++;
         }
         await storage.removeEmptyFolder(folder);
@@ -49,12 +51,25 @@ export function stagedCommitter(target: StagedTarget): Committer {
 
     async highWater(runId) {
       let highest = 0;
-      for (const name of (await storage.list(target.folder)) ?? []) {
-        highest = Math.max(highest, epochOfName(name, runId) ?? 0);
-      }
+      const look = async (folder: string, deep: boolean): Promise<void> => {
+        for (const name of (await storage.list(folder)) ?? []) {
+          const epoch = epochOfName(name, runId);
+          highest = Math.max(highest, epoch ?? 0);
+          if (deep && epoch === null && !name.startsWith('.')) await look(storage.join(folder, name), false);
+        }
+      };
+      await look(target.folder, target.buckets);
       return highest;
     },
   };
+}
+
+/** Removes all that is left of a run, when all its rows are published. */
+export async function clearStaging(target: StagedTarget, runId: string): Promise<void> {
+  const { storage } = target;
+  const folder = storage.join(target.folder, stagingFolderName(runId));
+  for (const name of (await storage.list(folder)) ?? []) await storage.remove(storage.join(folder, name));
+  await storage.removeEmptyFolder(folder);
 }
 
 export interface ForeignStaging {

@@ -1,6 +1,8 @@
 /** A file under construction. Calls come one after another, but a `write` may be in flight while more is encoded. */
 export interface StagedSink {
   write(bytes: Uint8Array): Promise<void>;
+  /** All that was written is durable when it resolves. It stays open. */
+  sync(): Promise<void>;
   /** All that was written is durable when it resolves. Also closes. */
   finish(): Promise<void>;
   /** Closes without promising anything. May be called after an error, and twice. */
@@ -27,8 +29,24 @@ export interface StagingStorage {
    * the folder above that.
    */
   create(path: string): Promise<StagedSink>;
+  /**
+   * Creates a file that must not be there yet with the first `size` bytes of another one, durable, and open for what
+   * follows them. The other file is only read: another process may still be writing to it.
+   * @returns the bytes of the other file where they are fewer; null where it is not there.
+   */
+  continueFrom(from: string, path: string, size: number): Promise<StagedSink | number | null>;
+  /** Another name in the same folder, which must not be taken. An open sink stays with the file. */
+  rename(from: string, to: string): Promise<void>;
+  /** Makes one folder where it is not there, durable; never the one above it. */
+  makeSubfolder(path: string): Promise<void>;
   /** Bytes of the file; null: it is not there; -1: what is there is no file. */
   size(path: string): Promise<number | null>;
+  /** What tells a regular file from another in its place, and from itself after a change; null: there is none. */
+  fileId(path: string): Promise<string | null>;
+  /** Creates a small file, whole and durable; `unique`: see `createExclusive`. @returns false where the name is taken. */
+  putWhole(folder: string, name: string, data: string, unique: string): Promise<boolean>;
+  /** A small file as text; null: it is not there. */
+  read(path: string): Promise<string | null>;
   /**
    * Gives a staged file its final name, never replacing anything, and safe to repeat. The staged name may stay: it is
    * removed once the target's folder is synced.

@@ -57,7 +57,10 @@ export function fileJob(
               column: [{ name: 'id' }, { name: 'text' }, { name: 'n', type: 'bigint' }],
             },
           },
-          writer: { name: 'filewriter', parameter: { path: 'out', fileType: 'json', ...writer } },
+          writer: {
+            name: 'filewriter',
+            parameter: { path: 'out', fileType: 'json', rollOnCheckpoint: true, ...writer },
+          },
         },
       ],
       setting: { speed: { channel, record: limit }, checkpoint: { interval: 10 } },

@@ -187,13 +187,15 @@ test('updates and deletes are refused: a file can only grow', async (t) => {
   await assert.rejects(lane.write(b.finish('s', null, 0), signal), { code: 'JOB_INVALID' });
 });
 
-test('write modes to come, double columns and other encodings are found, each with its path', () => {
+test('what standard output cannot do, double columns and unknown encodings are found, each with its path', () => {
   const paths = (o: Partial<WriterOptions>): readonly string[] =>
     (writer.check?.(writerOptions({ path: 'a', ...o })) ?? []).map((f) => f.path);
   assert.deepEqual(paths({}), []);
-  assert.deepEqual(paths({ writeMode: 'overwrite' }), ['writeMode']);
+  assert.deepEqual(paths({ writeMode: 'overwrite' }), []);
+  assert.deepEqual(paths({ writeMode: 'overwrite', successFile: true, path: '-' }), ['writeMode', 'successFile']);
   assert.deepEqual(paths({ column: ['a', 'a', '*'] }), ['column[1]', 'column[2]']);
-  assert.deepEqual(paths({ encoding: 'gbk' }), ['encoding']);
+  assert.deepEqual(paths({ encoding: 'gbk' }), []);
+  assert.deepEqual(paths({ encoding: 'klingon' }), ['encoding']);
 });
 
 for (const fileType of ['csv', 'json', 'text'] as const) {

@@ -201,7 +201,9 @@ export class Coordinator implements LaneEvents {
     const end = queue.atEnd;
     const stopping = trigger === 'stop';
     const alters = !stopping && reports.some((r) => r.alters);
-    if (!reports.some((r) => r.changed)) {
+    // The writer may also owe rows of earlier epochs, to be shown now or, if nothing follows, at last.
+    const owed = reports.some((r) => r.unfinished === 'now' || (last && r.unfinished === 'later'));
+    if (!owed && !reports.some((r) => r.changed)) {
       // What the limit is judged by was committed before anybody knew that it was the last.
       this.#checkDirty(this.#committed, last);
       if (alters) await this.#alter(n);
@@ -215,7 +217,7 @@ export class Coordinator implements LaneEvents {
     queue.enter(n + 1);
 
     // 2. prepare in all lanes
-    const prepares = Promise.all(this.#lanes.map((l) => l.prepare(n, alters)));
+    const prepares = Promise.all(this.#lanes.map((l) => l.prepare(n, alters, last)));
     const records = await this.#inTime(limitMs - (performance.now() - began), prepares);
     if (typeof records === 'string') throw records === 'stop' || stopping ? this.#stopTimeout() : prepareTimeout(n);
     this.#checkDirty(addCounters(this.#p.restored.base, ...records.map((r) => r.counters.to)), last);

@@ -107,8 +107,8 @@ export class InProcessHost implements LaneHost {
     return Promise.resolve();
   }
 
-  prepare(epoch: number, hold: boolean): Promise<LaneRecord> {
-    return this.#open.prepare(epoch, hold);
+  prepare(epoch: number, hold: boolean, last: boolean): Promise<LaneRecord> {
+    return this.#open.prepare(epoch, hold, last);
   }
 
   commit(epoch: number, hold: boolean): Promise<void> {

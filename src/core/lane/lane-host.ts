@@ -2,7 +2,15 @@
  * A lane as the coordinator sees it. Only JSON crosses, so a host may run its lane in this thread or in a worker.
  * docs/specs/checkpoint-protocol.md gives the order of the calls.
  */
-import type { ErrorReport, JsonValue, Position, RejectedRow, RunIdentity, Split } from '../../plugin-api/index.js';
+import type {
+  ErrorReport,
+  JsonValue,
+  Position,
+  RejectedRow,
+  RunIdentity,
+  Split,
+  Unfinished,
+} from '../../plugin-api/index.js';
 import type { LaneRecord } from '../checkpoint/format.js';
 import type { Counters } from '../job/run-types.js';
 
@@ -22,6 +30,8 @@ export interface BarrierReport {
   readonly changed: boolean;
   /** Schema changes wait for what stands before the barrier: no lane may write on until they are made. */
   readonly alters: boolean;
+  /** What the writer keeps of earlier epochs. */
+  readonly unfinished: Unfinished;
 }
 
 export interface LaneEvents {
@@ -44,8 +54,8 @@ export interface LaneHost {
   barrier(epoch: number): Promise<BarrierReport>;
   /** The barrier is taken back, before any prepare: the epoch grows. */
   cancel(epoch: number): Promise<void>;
-  /** `hold`: the writer stays held also where it is pipelined. */
-  prepare(epoch: number, hold: boolean): Promise<LaneRecord>;
+  /** `hold`: the writer stays held also where it is pipelined. `last`: no further epoch follows in this attempt. */
+  prepare(epoch: number, hold: boolean, last: boolean): Promise<LaneRecord>;
   /** `hold`: the writer stays held. At a stop, so that an at-least-once target gets no row past the last checkpoint. */
   commit(epoch: number, hold: boolean): Promise<void>;
   /** Makes the schema changes that waited for the barrier, while all lanes are held with nothing open. */

@@ -261,8 +261,8 @@ export class Lane {
     return p as PendingBarrier & { readonly cut: Cut };
   }
 
-  prepare(epoch: number, hold: boolean): Promise<LaneRecord> {
-    return this.#calling(this.#prepare(epoch, hold));
+  prepare(epoch: number, hold: boolean, last: boolean): Promise<LaneRecord> {
+    return this.#calling(this.#prepare(epoch, hold, last));
   }
 
   commit(epoch: number, hold: boolean): Promise<void> {
@@ -284,11 +284,11 @@ export class Lane {
     });
   }
 
-  async #prepare(epoch: number, hold: boolean): Promise<LaneRecord> {
+  async #prepare(epoch: number, hold: boolean, last: boolean): Promise<LaneRecord> {
     const { lane, points, dirty, writer, pipelined } = this.#p;
     const p = this.#heldAt(epoch);
     points.hit('prepare.before', lane);
-    const prepared = await writer.prepare(epoch);
+    const prepared = await writer.prepare(epoch, { last });
     this.#count(0, prepared.rejected, prepared.bytes);
     const staged = await dirty.prepare(epoch);
     points.hit('prepare.after', lane);
@@ -336,7 +336,7 @@ export class Lane {
   // ---- writing ----
 
   async #write(): Promise<void> {
-    const { points, lane } = this.#p;
+    const { points, lane, writer } = this.#p;
     const signal = this.#abort.signal;
     for (;;) {
       const item = await this.#channel.take(signal);
@@ -350,7 +350,12 @@ export class Lane {
           const p = this.#pending;
           if (p?.id !== item.id || !p.cut) break; // withdrawn in the meantime
           points.hit('barrier.passed', lane);
-          p.resolve({ lane, changed: p.cut.splits.length > 0, alters: p.cut.changes.length > 0 });
+          p.resolve({
+            lane,
+            changed: p.cut.splits.length > 0,
+            alters: p.cut.changes.length > 0,
+            unfinished: writer.unfinished?.() ?? 'none',
+          });
           await p.released.opened;
           break;
         }

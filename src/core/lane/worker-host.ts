@@ -96,8 +96,8 @@ export class WorkerHost implements LaneHost {
     return this.#whileAlive(this.#call('cancel', epoch));
   }
 
-  prepare(epoch: number, hold: boolean): Promise<LaneRecord> {
-    return this.#call('prepare', epoch, hold);
+  prepare(epoch: number, hold: boolean, last: boolean): Promise<LaneRecord> {
+    return this.#call('prepare', epoch, hold, last);
   }
 
   commit(epoch: number, hold: boolean): Promise<void> {

@@ -38,7 +38,7 @@ function folder(t: TestContext): string {
 }
 
 function targetIn(dir: string, failpoint: (step: string) => void = () => undefined): StagedTarget {
-  return { storage: localStorage, folder: dir, prefix: 'part-', suffix: '.csv', failpoint };
+  return { storage: localStorage, folder: dir, prefix: 'part-', suffix: '.csv', buckets: false, failpoint };
 }
 
 async function put(lane: StagedLane, text: string): Promise<void> {
