@@ -103,7 +103,10 @@ test('C64 reconnect off: a reset is loud, and half a line is no row', async () =
   assert.equal(r.summary?.state, 'failed');
   assert.equal(r.summary?.error?.code, 'SOURCE_IO');
   assert.equal(r.summary?.error?.place, server.address);
-  assert.match(r.summary?.error?.message ?? '', /the connection to 127\.0\.0\.1:\d+ is gone: it was reset \(ECONNRESET\)/);
+  assert.match(
+    r.summary?.error?.message ?? '',
+    /the connection to 127\.0\.0\.1:\d+ is gone: it was reset \(ECONNRESET\)/,
+  );
   assert.deepEqual(job.rows(), []);
   assert.match(r.stderr, /was cut off after 6 bytes and is no row/);
 });
