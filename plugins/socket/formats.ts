@@ -49,14 +49,14 @@ class WholeLineDecoder implements RecordDecoder {
       if (builder.full) return 'full';
       const lf = b.indexOf(LF, this.#at);
       const end = lf > this.#at && b[lf - 1] === CR ? lf - 1 : lf;
-      if (end > this.#at) this.#line1(builder, this.#at, end);
+      if (end > this.#at) this.#row(builder, this.#at, end);
       this.#at = lf + 1;
       this.#line++;
     }
     return 'hungry';
   }
 
-  #line1(builder: BatchBuilder, from: number, to: number): void {
+  #row(builder: BatchBuilder, from: number, to: number): void {
     if (this.#clean || isUtf8(this.#block.subarray(from, to))) {
       builder.appendBytes(this.#block, from, to);
       builder.endRow();

@@ -115,7 +115,8 @@ export class SocketLaneReader implements LaneReader {
         if (!isSyncError(e) || e.code !== 'SOURCE_IO' || (first && !wasReset(e))) throw e;
         vain++;
         ending = { is: 'broken', why: e.message };
-        log.warn({ address: name, attempt: vain }, e.message);
+        // Of a server that stays away every doubling is told: 1, 2, 4, 8 …
+        if ((vain & (vain - 1)) === 0) log.warn({ address: name, attempt: vain }, e.message);
       } finally {
         await this.#close();
       }
