@@ -22,9 +22,10 @@ export interface ValidateFunction {
 
 /** Compiles a schema at run time: plugins that the build does not know. Costs some 30 ms once. */
 export async function compileSchema(schema: SchemaNode, owner: string): Promise<ValidateFunction> {
-  const { Ajv } = await import('ajv');
+  // By its default export: the bundle gives a CommonJS module no other.
+  const { default: ajv } = await import('ajv');
   try {
-    return new Ajv(AJV_OPTIONS).compile(schema);
+    return new ajv.Ajv(AJV_OPTIONS).compile(schema);
   } catch (e) {
     throw new SyncError('PLUGIN_BROKEN', `the option schema of ${owner} is not valid`, { cause: e });
   }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { LineServer, send, type Serve } from '../../plugins/socket/test/support.js';
 import { ROOT, sync } from '../support/sync.js';
 import { publishedLines, Workspace } from '../support/workspace.js';
 
@@ -28,7 +29,24 @@ const CHECKS: Readonly<Record<string, Check>> = {
     assert.equal(rows.find((r) => r['code'] === 'CI')?.['note'], null, '\\N is NULL');
     assert.equal(rows.find((r) => r['code'] === 'KE')?.['note'], '', 'an empty field is an empty text');
   },
+  'socket-to-file.json': (ws) => {
+    assert.deepEqual(publishedLines(ws.path('out/lines')), ['{"id":1,"colour":"red"}', '{"id":2,"colour":"green"}']);
+  },
+  'socket-to-stream.json': () => undefined,
   'stream-to-stream.json': () => undefined,
+};
+
+const once =
+  (text: string): Serve =>
+  async (s) => {
+    await send(s, text);
+    s.end();
+  };
+
+/** What must run beside a job. */
+const SERVERS: Readonly<Record<string, () => Promise<AsyncDisposable>>> = {
+  'socket-to-file.json': () => LineServer.listen([once('1,red\n2,green\n')], 19_064),
+  'socket-to-stream.json': () => LineServer.listen([once('{"id":1,"user":{"name":"é"}}\n{"id":2}')], 19_065),
 };
 
 const names = readdirSync(join(ROOT, 'job-configs')).filter((n) => n.endsWith('.json'));
@@ -40,6 +58,7 @@ test('every example job has a check here', () => {
 for (const name of names) {
   test(`${name} runs`, async () => {
     using ws = new Workspace();
+    await using _ = (await SERVERS[name]?.()) ?? null;
     cpSync(join(ROOT, 'job-configs'), ws.path('job-configs'), { recursive: true });
     const r = await sync(['run', `job-configs/${name}`, '--output', 'json'], { cwd: ws.dir });
     assert.equal(r.code, 0, r.stderr);
