@@ -109,7 +109,7 @@ function bigInput(ws: Workspace): { readonly job: string; readonly expected: rea
       content: [
         {
           reader: { name: 'filereader', parameter: { path: 'in', fileType: 'csv', isFirstLineHeader: true } },
-          writer: { name: 'filewriter', parameter: { path: 'disk/out', fileType: 'json' } },
+          writer: { name: 'filewriter', parameter: { path: 'disk/out', fileType: 'json', rollOnCheckpoint: true } },
         },
       ],
       setting: { speed: { record: 16_000 }, checkpoint: { interval: 10 } },
