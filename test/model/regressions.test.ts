@@ -1,6 +1,10 @@
 /** Schedules that the model test found to go wrong, cut down to what matters. */
 import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
 import { test } from 'node:test';
+import { STATE_FORMAT, type Outcome } from '../../src/core/checkpoint/format.js';
+import { RunStore } from '../../src/core/checkpoint/run-store.js';
+import { parseFailpoints } from '../../src/core/failpoints.js';
 import { runJob } from '../../src/core/job/run-job.js';
 import { memoryLog, specOf, type EngineRun, type LogLine } from '../support/engine.js';
 import { tapped, tapPlugins, type Call, type Taps } from '../support/taps.js';
@@ -128,4 +132,22 @@ test('a start that ends its run leaves another one alone that is just beginning'
   assert.equal((await first).state, 'finished');
   beginning.goOn();
   await s.assertExact(await second, 2);
+});
+
+test('an overtaken start that finds the epoch decided otherwise is fenced; nobody else may find that', async () => {
+  using ws = new Workspace();
+  const store = new RunStore(ws.path('runs'), 'default', 'a', parseFailpoints(undefined));
+  mkdirSync(store.dir, { recursive: true });
+  const outcome = (attempt: number, as: 'committed' | 'lost'): Outcome => ({
+    format: STATE_FORMAT,
+    epoch: 1,
+    attempt,
+    lanes: { 0: as },
+    by: 'recover',
+  });
+  assert.deepEqual([await store.createAttempt(1), await store.createAttempt(1)], [1, 2]);
+  await store.putOutcome(outcome(2, 'lost'));
+  await store.putOutcome(outcome(1, 'lost'));
+  await assert.rejects(store.putOutcome(outcome(1, 'committed')), { code: 'FENCED' });
+  await assert.rejects(store.putOutcome(outcome(2, 'committed')), { code: 'STATE_CORRUPT' });
 });
