@@ -207,7 +207,7 @@ function lanesOf(m: Model, c: Checkpoint): readonly LaneInDoubt[] {
 async function mayBeUnknown(m: Model, start: ModelStart, message: string): Promise<boolean> {
   const epoch = Number(/whether epoch (\d+) of/.exec(message)?.[1]);
   const c = await start.watch.attempts.at(-1)?.run.checkpoint(epoch);
-  return c ? lanesOf(m, c).some((l) => l.odd) : false;
+  return !c || lanesOf(m, c).some((l) => l.odd); // gone: decided since, and pruned
 }
 
 /** Says of each lane of the epoch in doubt what is true of the target, as a person would. */
