@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createExclusive, hasCode, makeDirDurable, readIfThere, unlinkIfThere } from '../../durable/files.js';
 import { jobIdProblem } from '../../job/job-id.js';
@@ -44,6 +44,14 @@ export interface JobRecord {
 export interface CurrentRun {
   readonly run: RunStore;
   readonly number: number;
+}
+
+/** How long a run without a start is left alone (ms). */
+const BEGINNING_MS = 3_600_000;
+
+async function isOld(path: string): Promise<boolean> {
+  const s = await stateIo(path, () => stat(path));
+  return Date.now() - s.mtimeMs > BEGINNING_MS;
 }
 
 /** `<state root>/<job key>`: the state of all runs of one job. */
@@ -144,8 +152,8 @@ export class JobStore {
   }
 
   /**
-   * Removes the oldest finished or swept runs beyond `keep`, and runs that never had a start; others stay until they
-   * are swept.
+   * Removes the oldest finished or swept runs beyond `keep`, and old runs that never had a start; others stay until
+   * they are swept.
    */
   async pruneRuns(runName: string, keep: number): Promise<void> {
     const ended: { readonly run: RunStore; readonly at: number }[] = [];
@@ -153,8 +161,10 @@ export class JobStore {
     for (const id of await this.runIds(runName)) {
       const run = this.run(runName, id);
       if (id === current?.run.runId) continue;
-      if ((await run.attempts()).length === 0) await this.#removeRun(run);
-      else if ((await run.has('finished')) || (await run.has('abandoned'))) {
+      if ((await run.attempts()).length === 0) {
+        // A young one may belong to another process that is just beginning it.
+        if (await isOld(run.dir)) await this.#removeRun(run);
+      } else if ((await run.has('finished')) || (await run.has('abandoned'))) {
         // A damaged record of a run that is over is no reason to fail: it goes first.
         ended.push({
           run,

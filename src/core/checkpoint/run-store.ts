@@ -223,13 +223,15 @@ export class RunStore {
 
   /**
    * Idempotent.
-   * @throws SyncError STATE_CORRUPT where another process noted something else.
+   * @throws SyncError FENCED where a newer start noted something else, STATE_CORRUPT where nobody can have.
    */
   async putOutcome(o: Outcome): Promise<void> {
     if (await this.#create(`${String(o.epoch)}.outcome`, o)) return;
     const there = await this.outcome(o.epoch);
     const same = there && Object.keys(o.lanes).every((l) => there.lanes[l] === o.lanes[l]);
     if (!same) {
+      // A newer start decided it, and may have pruned it since.
+      await this.assertNewest(o.attempt);
       throw new SyncError('STATE_CORRUPT', `epoch ${String(o.epoch)} has another outcome on record`, {
         place: join(this.dir, `${String(o.epoch)}.outcome`),
       });

@@ -389,7 +389,8 @@ export class Coordinator implements LaneEvents {
       made = await store.putCheckpoint(c);
     } catch (e) {
       // The name may be there although its durability could not be confirmed: then recovery must find what it names.
-      if (await store.checkpoint(c.epoch).catch(() => c)) this.#undo = null;
+      const there = await store.checkpoint(c.epoch).catch(() => c);
+      if (there?.attempt === run.attempt) this.#undo = null;
       throw toSyncError(e, 'STATE_IO');
     }
     if (!made) {
