@@ -21,7 +21,7 @@ function start(ws: Workspace, reader: Readonly<Record<string, unknown>>): Job {
       content: [
         {
           reader: { name: 'socketreader', parameter: { reconnectDelay: 200, ...reader } },
-          writer: { name: 'filewriter', parameter: { path: 'out', fileType: 'json' } },
+          writer: { name: 'filewriter', parameter: { path: 'out', fileType: 'json', rollOnCheckpoint: true } },
         },
       ],
       setting: { checkpoint: { interval: 50 } },
