@@ -115,7 +115,7 @@ const PLUGINS: readonly {
     what: 'plan of the file reader',
     stage: 'taken-over',
     file: '4.ckpt',
-    change: ['"planner":{"format":2,', '"planner":{"format":3,'],
+    change: ['"planner":{"format":2,', '"planner":{"format":9,'],
     told: '5.ckpt',
   },
   {

@@ -46,7 +46,7 @@ interface Pace {
 const QUICK: Pace = { slow: false, channel: 1, errorLimit: 5 };
 const SLOW: Pace = { ...QUICK, slow: true };
 
-const WRITER = { name: 'filewriter', parameter: { path: 'out', fileType: 'json' } };
+const WRITER = { name: 'filewriter', parameter: { path: 'out', fileType: 'json', rollOnCheckpoint: true } };
 
 function setting(p: Pace): object {
   return {
