@@ -16,12 +16,16 @@ function system(code: string, message: string): Error {
 }
 
 test('a full disk is SINK_FULL with something to do, whatever the fallback', () => {
-  for (const code of ['ENOSPC', 'EDQUOT', 'EFBIG']) {
+  for (const [code, hint] of [
+    ['ENOSPC', /Free some space/],
+    ['EDQUOT', /Free some space/],
+    ['EFBIG', /ulimit -f/],
+  ] as const) {
     const cause = system(code, `${code}: no space left on device, write`);
     const e = toSyncError(cause, 'SINK_IO');
     assert.deepEqual([e.code, e.retry, e.blame, e.cause], ['SINK_FULL', 'never', 'sink', cause]);
     assert.equal(e.message, `${code}: no space left on device, write`);
-    assert.match(e.hint ?? '', /space/);
+    assert.match(e.hint ?? '', hint);
   }
 });
 
