@@ -8,7 +8,7 @@ import { publishedLines, tree, Workspace } from '../support/workspace.js';
 function jobFile(ws: Workspace, channel: number): string {
   const watch = { watch: true, watchInterval: 20, watchStable: 1 };
   const reader = { name: 'filereader', parameter: { path: 'in/*.csv', column: ['id'], splitSize: 500, ...watch } };
-  const writer = { name: 'filewriter', parameter: { path: 'out', fileType: 'csv' } };
+  const writer = { name: 'filewriter', parameter: { path: 'out', fileType: 'csv', rollOnCheckpoint: true } };
   const setting = { speed: { channel }, checkpoint: { interval: 30 } };
   return ws.job({ job: { content: [{ reader, writer }], setting } });
 }

@@ -23,7 +23,7 @@ function bigFile(ws: Workspace): readonly string[] {
 /** A part for every 4 KB or so; 3,000 rows a second give several epochs. */
 function jobFile(ws: Workspace, channel: number): string {
   const reader = { name: 'filereader', parameter: { path: 'in/big.csv', isFirstLineHeader: true, splitSize: 4000 } };
-  const writer = { name: 'filewriter', parameter: { path: 'out', fileType: 'json' } };
+  const writer = { name: 'filewriter', parameter: { path: 'out', fileType: 'json', rollOnCheckpoint: true } };
   const setting = { speed: { channel, record: 3000 }, checkpoint: { interval: 20 } };
   return ws.job({ job: { content: [{ reader, writer }], setting } }, `channel-${String(channel)}.json`);
 }
