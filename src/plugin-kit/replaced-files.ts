@@ -28,7 +28,7 @@ export async function dataFiles(target: StagedTarget, runId: string): Promise<re
       else if (deep && isBucket(name)) await look(path, false);
     }
   };
-  await look(target.folder, target.buckets);
+  await look(target.folder, target.buckets === true);
   return found;
 }
 

@@ -8,7 +8,7 @@ export interface StagedTarget {
   readonly prefix: string;
   readonly suffix: string;
   /** True: files are published into folders below `folder`, one level deep. */
-  readonly buckets: boolean;
+  readonly buckets?: boolean;
   readonly failpoint: (step: string) => void;
 }
 

@@ -58,7 +58,7 @@ export function stagedCommitter(target: StagedTarget): Committer {
           if (deep && epoch === null && !name.startsWith('.')) await look(storage.join(folder, name), false);
         }
       };
-      await look(target.folder, target.buckets);
+      await look(target.folder, target.buckets === true);
       return highest;
     },
   };
