@@ -1,5 +1,5 @@
 import { toSyncError, type Split, type SyncError } from 'syncx/plugin-api';
-import type { CsvDialect, RecordPoint } from 'syncx/plugin-kit';
+import { orAborted, type CsvDialect, type RecordPoint } from 'syncx/plugin-kit';
 import type { FileSpec } from './file-spec.js';
 import { splitOf } from './file-split.js';
 import { RangeScan, partSize, partsLeft } from './range-scan.js';
@@ -109,7 +109,7 @@ export class SplitFeed {
       }
       if (this.#failure !== null) throw this.#failure;
       if (this.#busy === null) return null;
-      await orAbort(this.#busy, signal);
+      await orAborted(this.#busy, signal);
     }
   }
 
@@ -162,21 +162,5 @@ export class SplitFeed {
     this.#scan?.stop();
     await this.#busy;
     await this.#endScan();
-  }
-}
-
-/** @throws the signal's reason */
-export async function orAbort(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  let onAbort = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => {
-      reject(signal.reason as Error);
-    };
-  });
-  signal.addEventListener('abort', onAbort);
-  try {
-    await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
   }
 }

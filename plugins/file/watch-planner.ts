@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SyncError, type JsonValue, type Logger, type Split, type SplitPlanner } from 'syncx/plugin-api';
+import { orAborted } from 'syncx/plugin-kit';
 import { baseFolders, folderInode, listFiles } from './file-list.js';
 import type { FileSpec } from './file-spec.js';
 import { SMALL_PLAN, encodePlan, type Cutting, type Watched } from './saved-plan.js';
-import { orAbort, type SplitFeed } from './split-feed.js';
+import type { SplitFeed } from './split-feed.js';
 
 /** They stand in every checkpoint, with about 70 bytes each. */
 const MOST_KNOWN = 200_000;
@@ -85,7 +86,7 @@ export class WatchPlanner implements SplitPlanner {
       const split = await this.#p.feed.next(signal);
       if (split !== null) return split;
       await sleep(this.#p.intervalMs, undefined, { signal });
-      await orAbort(
+      await orAborted(
         this.#look(() => false),
         signal,
       );

@@ -8,11 +8,12 @@ import {
   type ReadItem,
   type Split,
 } from 'syncx/plugin-api';
+import { Wake } from 'syncx/plugin-kit';
 import { fewTimes } from './durable.js';
 import type { ReaderEvent, ReaderOptions } from './options.js';
 import { appendRow, schemaWith, scriptedRow, TABLE } from './rows.js';
 import { makeTrouble } from './trouble.js';
-import { fileExists, Wake } from './wait.js';
+import { fileExists } from './wait.js';
 
 interface NumberedEvent extends ReaderEvent {
   readonly index: number;
@@ -78,7 +79,7 @@ export class ScriptedLaneReader implements LaneReader {
       held: false,
       waiting: false,
     });
-    this.#wake.set();
+    this.#wake.ring();
   }
 
   hold(splitIds: readonly string[]): void {
@@ -87,11 +88,11 @@ export class ScriptedLaneReader implements LaneReader {
 
   release(splitIds: readonly string[]): void {
     for (const s of this.#those(splitIds)) s.held = false;
-    this.#wake.set();
+    this.#wake.ring();
   }
 
   async *read(signal: AbortSignal): AsyncGenerator<ReadItem> {
-    signal.addEventListener('abort', this.#wake.set);
+    signal.addEventListener('abort', this.#wake.ring);
     try {
       while (!signal.aborted && !this.#closing.signal.aborted) {
         if (this.#failure) throw this.#failure.error;
@@ -106,13 +107,13 @@ export class ScriptedLaneReader implements LaneReader {
         if (item) yield item;
       }
     } finally {
-      signal.removeEventListener('abort', this.#wake.set);
+      signal.removeEventListener('abort', this.#wake.ring);
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
-    this.#wake.set();
+    this.#wake.ring();
     await Promise.all(this.#waits);
   }
 
@@ -188,7 +189,7 @@ export class ScriptedLaneReader implements LaneReader {
       })
       .finally(() => {
         this.#waits.delete(wait);
-        this.#wake.set();
+        this.#wake.ring();
       });
     this.#waits.add(wait);
   }

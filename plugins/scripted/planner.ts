@@ -1,6 +1,6 @@
 import { SyncError, type JsonValue, type Position, type Split, type SplitPlanner } from 'syncx/plugin-api';
+import { Wake } from 'syncx/plugin-kit';
 import type { SplitOptions } from './options.js';
-import { Wake } from './wait.js';
 
 const FORMAT = 1;
 
@@ -41,7 +41,7 @@ export class ScriptedPlanner implements SplitPlanner {
   }
 
   async next(signal: AbortSignal): Promise<Split | 'end'> {
-    signal.addEventListener('abort', this.#wake.set);
+    signal.addEventListener('abort', this.#wake.ring);
     try {
       for (;;) {
         signal.throwIfAborted();
@@ -56,7 +56,7 @@ export class ScriptedPlanner implements SplitPlanner {
         await this.#wake.wait();
       }
     } finally {
-      signal.removeEventListener('abort', this.#wake.set);
+      signal.removeEventListener('abort', this.#wake.ring);
     }
   }
 
@@ -75,7 +75,7 @@ export class ScriptedPlanner implements SplitPlanner {
       this.#committed.add(id);
       this.#changed = true;
     }
-    this.#wake.set();
+    this.#wake.ring();
   }
 
   reopen(split: Split, _from: Position | null): void {

@@ -19,20 +19,3 @@ async function exists(path: string): Promise<boolean> {
 export async function fileExists(path: string, signal: AbortSignal | undefined, keepAlive = true): Promise<void> {
   while (!(await exists(path))) await sleep(POLL_MS, undefined, { ref: keepAlive, ...(signal ? { signal } : {}) });
 }
-
-/** Lets one waiter sleep until something changes. A `set` without a waiter is kept for the next one. */
-export class Wake {
-  #set = false;
-  #resolve: (() => void) | null = null;
-
-  readonly set = (): void => {
-    this.#set = true;
-    this.#resolve?.();
-  };
-
-  async wait(): Promise<void> {
-    if (!this.#set) await new Promise<void>((resolve) => (this.#resolve = resolve));
-    this.#set = false;
-    this.#resolve = null;
-  }
-}

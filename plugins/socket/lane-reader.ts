@@ -8,13 +8,13 @@ import {
   type RowBatch,
   type Split,
 } from 'syncx/plugin-api';
+import { Wake } from 'syncx/plugin-kit';
 import type { Address } from './address.js';
 import { Connection, wasReset, type Ending } from './connection.js';
 import type { Coding } from './encoding.js';
 import type { LineFormat } from './formats.js';
 import { LineBatches } from './line-batches.js';
 import type { ReaderOptions } from './options.js';
-import { Wake } from './wake.js';
 
 /** Lines that were read, by connection, from 1. It says how far the job came; nothing can be read again from it. */
 export interface SocketPosition {

@@ -10,10 +10,10 @@ import {
   type RowSchema,
   type Split,
 } from 'syncx/plugin-api';
+import { Wake } from 'syncx/plugin-kit';
 import { madeColumns, schemaColumns, type MadeColumn } from './columns.js';
 import { generatorOf, type Generator } from './generators.js';
 import { countsOf, type ReaderOptions } from './options.js';
-import { Wake } from './wake.js';
 
 interface OpenSplit {
   readonly id: string;

@@ -30,3 +30,4 @@ export * from './staged-recovery.js';
 export * from './staging-storage.js';
 export * from './target-folder.js';
 export { orAborted } from './or-aborted.js';
+export { Wake } from './wake.js';

@@ -10,7 +10,6 @@ import {
   type ErrorReport,
   type JsonValue,
   type Logger,
-  type Position,
   type Reader,
   type RejectedRow,
   type RunIdentity,
@@ -25,6 +24,8 @@ import type { JobSettings } from '../../job/job-spec.js';
 import type { BarrierReport, LaneEnd, LaneEvents, LaneHost } from '../lane/lane-host.js';
 import { FIRST, showingRows, type DirtyLimit } from '../limits/dirty-limit.js';
 import { SplitQueue } from './split-queue.js';
+import { openAfter, positionsOf } from './split-positions.js';
+import { barrierTimeout, prepareTimeout, stopTimeout } from './timeouts.js';
 import { tooLate } from './too-late.js';
 
 export interface CoordinatorParts {
@@ -219,7 +220,8 @@ export class Coordinator implements LaneEvents {
     // 2. prepare in all lanes
     const prepares = Promise.all(this.#lanes.map((l) => l.prepare(n, alters, last)));
     const records = await this.#inTime(limitMs - (performance.now() - began), prepares);
-    if (typeof records === 'string') throw records === 'stop' || stopping ? this.#stopTimeout() : prepareTimeout(n);
+    if (typeof records === 'string')
+      throw records === 'stop' || stopping ? stopTimeout(this.#p.stopTimeoutMs) : prepareTimeout(n);
     this.#checkDirty(addCounters(this.#p.restored.base, ...records.map((r) => r.counters.to)), last);
 
     // 3. one durable file, created exclusively
@@ -297,16 +299,10 @@ export class Coordinator implements LaneEvents {
     this.#throwIfFailed();
     // Where this ends the attempt nothing is taken back: a lane that is stuck could not answer. A barrier that ran out of
     // its own time while a stop came is a late barrier: the stop has time left for another.
-    if (gone === 'stop' || trigger === 'stop') throw this.#stopTimeout();
+    if (gone === 'stop' || trigger === 'stop') throw stopTimeout(this.#p.stopTimeoutMs);
     const { tolerableFailed, timeoutMs } = this.#p.settings.checkpoint;
     if (++this.#timeouts > tolerableFailed) {
-      throw new SyncError(
-        'CHECKPOINT_TIMEOUT',
-        `the barrier of epoch ${String(n)} did not pass within ${String(timeoutMs)} ms`,
-        {
-          hint: 'A source transaction or the target is too slow: raise setting.checkpoint.timeout or tolerableFailed.',
-        },
-      );
+      throw barrierTimeout(n, timeoutMs);
     }
     await this.#takeBack(n);
     queue.enterAll();
@@ -326,13 +322,6 @@ export class Coordinator implements LaneEvents {
     } finally {
       done.abort();
     }
-  }
-
-  #stopTimeout(): SyncError {
-    const seconds = String(this.#p.stopTimeoutMs / 1000);
-    return new SyncError('STOP_TIMEOUT', `no safe point was found within ${seconds} s of the stop`, {
-      hint: 'The last checkpoint is kept; run the job again to go on from it.',
-    });
   }
 
   #showingRows(e: SyncError): SyncError {
@@ -357,7 +346,6 @@ export class Coordinator implements LaneEvents {
     records: readonly LaneRecord[],
     end: boolean,
   ): Checkpoint {
-    const to = new Map(records.flatMap((r) => r.splits).map((s) => [s.split.id, s.to]));
     return {
       format: STATE_FORMAT,
       kind: 'epoch',
@@ -369,10 +357,7 @@ export class Coordinator implements LaneEvents {
       positions: this.#p.reader.positions.format,
       planner: snapshot.planner,
       replay: { committed: [], reopened: [] },
-      open: snapshot.open.map((o) => ({
-        split: o.split,
-        position: to.has(o.split.id) ? (to.get(o.split.id) ?? null) : o.position,
-      })),
+      open: openAfter(snapshot.open, records),
       base: this.#p.restored.base,
       epochs: this.#epochs,
       lanes: records,
@@ -400,22 +385,4 @@ export class Coordinator implements LaneEvents {
     }
     this.#undo = null;
   }
-}
-
-function positionsOf(
-  open: readonly OpenSplit[],
-  moved: readonly { readonly split: { readonly id: string }; readonly to: Position | null }[],
-): Readonly<Record<string, Position | null>> {
-  const out: Record<string, Position | null> = {};
-  for (const o of open) out[o.split.id] = o.position;
-  for (const m of moved) out[m.split.id] = m.to;
-  return out;
-}
-
-function prepareTimeout(epoch: number): SyncError {
-  return new SyncError(
-    'CHECKPOINT_TIMEOUT',
-    `prepare of epoch ${String(epoch)} took longer than the checkpoint's timeout`,
-    { hint: 'The target is too slow for one epoch: raise setting.checkpoint.timeout or lower its interval.' },
-  );
 }

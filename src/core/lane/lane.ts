@@ -8,10 +8,7 @@ import {
   toSyncError,
   reportError,
   SyncError,
-  type EpochLimit,
   type JsonValue,
-  type LaneReader,
-  type LaneWriter,
   type Position,
   type ReadItem,
   type RowBatch,
@@ -19,33 +16,18 @@ import {
   type Split,
 } from '../../plugin-api/index.js';
 import { NO_COUNTERS, type LaneRecord } from '../checkpoint/format.js';
-import type { DirtyRows } from '../dirty/dirty-rows.js';
-import type { Failpoints } from '../failpoints.js';
 import type { Counters } from '../job/run-types.js';
 import { FIRST } from '../limits/dirty-limit.js';
-import type { RateLimit } from '../limits/rate-limit.js';
 import { BoundedChannel } from './bounded-channel.js';
 import { EpochSize } from './epoch-size.js';
-import type { BarrierReport, LaneEnd, LaneEvents } from './lane-host.js';
+import type { BarrierReport, LaneEnd } from './lane-host.js';
+import type { LaneParts } from './lane-parts.js';
 import { Gate, type Cut, type PendingBarrier } from './pending-barrier.js';
 import { SplitHolds } from './split-holds.js';
 import { SplitTrack } from './split-track.js';
 
 const CHANNEL_ROWS = 262_144;
 const CHANNEL_BYTES = 4 << 20;
-
-export interface LaneParts {
-  readonly lane: number;
-  readonly reader: LaneReader;
-  readonly writer: LaneWriter;
-  readonly pipelined: boolean;
-  readonly epochLimit: EpochLimit | null;
-  readonly writerState: JsonValue | null;
-  readonly events: LaneEvents;
-  readonly dirty: DirtyRows;
-  readonly rate: RateLimit;
-  readonly points: Failpoints;
-}
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
