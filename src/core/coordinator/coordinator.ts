@@ -101,6 +101,14 @@ export class Coordinator implements LaneEvents {
     return { undo: this.#undo, keepDirty: error?.code === 'DIRTY_LIMIT' };
   }
 
+  /**
+   * A failure as the job tells it: a passed dirty limit with the first rows of all lanes. Ask once the lanes are closed: what
+   * a lane says of its rows may arrive after the failure of another.
+   */
+  told(failure: SyncError): SyncError {
+    return showingRows(failure, this.#firstDirty, this.#p.limit.count - this.#p.restored.base.dirty);
+  }
+
   // ---- what lanes say ----
 
   wantSplit(lane: number, epoch: number): void {
@@ -125,7 +133,7 @@ export class Coordinator implements LaneEvents {
   }
 
   #fail(e: SyncError): void {
-    this.#failure ??= this.#showingRows(e);
+    this.#failure ??= e;
     this.#onFail?.(this.#failure);
     this.#wake?.();
   }
@@ -324,20 +332,12 @@ export class Coordinator implements LaneEvents {
     }
   }
 
-  #showingRows(e: SyncError): SyncError {
-    return showingRows(e, this.#firstDirty, this.#p.limit.count - this.#p.restored.base.dirty);
-  }
-
   #throwIfFailed(): void {
     if (this.#failure) throw this.#failure;
   }
 
   #checkDirty(total: Counters, last: boolean): void {
-    try {
-      this.#p.limit.check(total.read, total.dirty, this.#p.bounded, last);
-    } catch (e) {
-      throw this.#showingRows(toSyncError(e));
-    }
+    this.#p.limit.check(total.read, total.dirty, this.#p.bounded, last);
   }
 
   #checkpointOf(

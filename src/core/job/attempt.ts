@@ -265,26 +265,27 @@ export class Attempt {
       events: coordinator,
       signal: this.#abort.signal,
     });
-    let failure: SyncError | null = null;
+    let outcome: 'finished' | 'stopped' | SyncError;
     try {
       await openHosts(hosts, run, reader.shared?.() ?? null, states, this.#dirtyDir);
       points.hit('lanes.opened');
       this.#phase = 'running';
       stop.addEventListener('abort', () => (this.#phase = 'stopping'), { once: true, signal: this.#abort.signal });
-      return await coordinator.run(hosts, planner);
+      outcome = await coordinator.run(hosts, planner);
     } catch (e) {
-      failure = await deeperCause(store, run, toSyncError(e), log);
-      throw failure;
-    } finally {
-      const end = coordinator.laneEnd(failure);
-      for (const r of await Promise.allSettled(hosts.map((h) => h.close(end)))) {
-        if (r.status === 'fulfilled') continue;
-        if (toSyncError(r.reason).code === 'LANE_STUCK') this.#stuck = true;
-        // The first failure is the one to tell; a failure of the clean-up alone is still a failure.
-        if (!failure) throw toSyncError(r.reason);
-        log.warn({ error: toSyncError(r.reason).message }, 'closing a lane failed too');
-      }
+      outcome = await deeperCause(store, run, toSyncError(e), log);
     }
+    const end = coordinator.laneEnd(typeof outcome === 'string' ? null : outcome);
+    for (const r of await Promise.allSettled(hosts.map((h) => h.close(end)))) {
+      if (r.status === 'fulfilled') continue;
+      const error = toSyncError(r.reason);
+      if (error.code === 'LANE_STUCK') this.#stuck = true;
+      // The first failure is the one to tell; a failure of the clean-up alone is still a failure.
+      if (typeof outcome === 'string') outcome = error;
+      else log.warn({ error: error.message }, 'closing a lane failed too');
+    }
+    if (typeof outcome === 'string') return outcome;
+    throw coordinator.told(outcome);
   }
 
   #dirtyDirOf(run: RunStore): string {

@@ -195,8 +195,8 @@ export class WorkerHost implements LaneHost {
         break;
       }
       case 'event':
-        // A closed lane has nothing more to say; its answers still count.
-        if (!this.#closing) tell(this.#d.events, m);
+        // A closed lane has nothing more to say; its answers and the rows it has rejected still count.
+        if (!this.#closing || m.name === 'dirty') tell(this.#d.events, m);
         break;
       case 'log':
         this.#d.log[m.level](m.fields, m.message);
