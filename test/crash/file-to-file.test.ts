@@ -1,23 +1,9 @@
 /** kill -9 at every numbered step of the protocol, file → file: the next run makes it exactly right. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertExact, assertFinishes, assertKilled, fileJob, inPairs, run } from '../support/crash.js';
-import { isStopped, startSync, until } from '../support/sync.js';
+import { assertExact, assertFinishes, assertKilled, fileJob, inPairs, ONCE, run, zombieAt } from '../support/crash.js';
 import { publishedLines, Workspace } from '../support/workspace.js';
 
-const ONCE = [
-  'run.chosen',
-  'attempt.before',
-  'attempt.after',
-  'recover.before',
-  'planner.after',
-  'begin.before',
-  'begin.after',
-  'begun.after',
-  'lanes.opened',
-  'complete.before',
-  'complete.after',
-];
 const EVERY_EPOCH = [
   'write.before',
   'write.after',
@@ -161,21 +147,10 @@ test(
       await t.test(point, async () => {
         using ws = new Workspace();
         const job = fileJob(ws);
-        const zombie = startSync(['run', job.job, '--output', 'json'], {
-          cwd: ws.dir,
-          failpoint: `lock:release,${point}=stop`,
-        });
-        const pid = zombie.child.pid ?? 0;
-        try {
-          await until(`the process stops at ${point}`, () => isStopped(pid) || zombie.child.exitCode !== null);
-          assert.equal(zombie.child.exitCode, null, `${point} was not reached`);
+        await zombieAt(ws, job, point, async () => {
           await assertFinishes(ws, job, point);
           assertExact(job);
-        } finally {
-          process.kill(pid, 'SIGCONT');
-        }
-        const r = await zombie.done;
-        assert.equal(r.code, 4, `the zombie ended with ${String(r.code)}\n${r.stderr}`);
+        });
         assertExact(job);
         const again = await assertFinishes(ws, job, 'after the zombie');
         assert.equal(again.summary?.['resumed'], false);

@@ -7,30 +7,19 @@ import {
   assertKilled,
   atOnce,
   fileJob,
+  ONCE,
   run,
   setSpeed,
+  zombieAt,
   type CrashJob,
 } from '../support/crash.js';
-import { isStopped, startSync, until, type SyncResult } from '../support/sync.js';
+import type { SyncResult } from '../support/sync.js';
 import { Workspace } from '../support/workspace.js';
 
 const LANES = [0, 1, 2];
 /** Starts at once: they mostly wait, for workers to start and for the rate limit. */
 const AT_ONCE = 4;
 
-const ONCE = [
-  'run.chosen',
-  'attempt.before',
-  'attempt.after',
-  'recover.before',
-  'planner.after',
-  'begin.before',
-  'begin.after',
-  'begun.after',
-  'lanes.opened',
-  'complete.before',
-  'complete.after',
-];
 const COORDINATOR = [
   'ckpt.before',
   'ckpt.written',
@@ -194,21 +183,10 @@ test(
       await t.test(point, async () => {
         using ws = new Workspace();
         const job = job3(ws);
-        const zombie = startSync(['run', job.job, '--output', 'json'], {
-          cwd: ws.dir,
-          failpoint: `lock:release,${point}=stop`,
-        });
-        const pid = zombie.child.pid ?? 0;
-        try {
-          await until(`the process stops at ${point}`, () => isStopped(pid) || zombie.child.exitCode !== null);
-          assert.equal(zombie.child.exitCode, null, `${point} was not reached`);
+        await zombieAt(ws, job, point, async () => {
           await finish(ws, job, point);
           assertExact(job);
-        } finally {
-          process.kill(pid, 'SIGCONT');
-        }
-        const r = await zombie.done;
-        assert.equal(r.code, 4, `the zombie ended with ${String(r.code)}\n${r.stderr}`);
+        });
         assertExact(job);
       });
     });

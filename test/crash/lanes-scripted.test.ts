@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertKilled, atOnce, run, setSpeed } from '../support/crash.js';
+import { assertKilled, atOnce, run, setSpeed, zombieAt } from '../support/crash.js';
 import {
   assertLaneJobExact,
   flowOf,
@@ -17,7 +17,7 @@ import {
   type LaneJob,
   type LaneJobOptions,
 } from '../support/lane-job.js';
-import { isStopped, startSync, sync, until } from '../support/sync.js';
+import { sync } from '../support/sync.js';
 import { Workspace } from '../support/workspace.js';
 
 const LANES = [0, 1, 2] as const;
@@ -171,18 +171,9 @@ for (const protocol of PROTOCOLS) {
         await t.test(point, async () => {
           using ws = new Workspace();
           const job = rounds(ws, { protocol });
-          const failpoint = `lock:release,${point}=stop`;
-          const zombie = startSync(['run', job.job, '--output', 'json'], { cwd: ws.dir, failpoint });
-          const pid = zombie.child.pid ?? 0;
-          try {
-            await until(`the process stops at ${point}`, () => isStopped(pid) || zombie.child.exitCode !== null);
-            assert.equal(zombie.child.exitCode, null, `${point} was not reached`);
+          const r = await zombieAt(ws, job, point, async () => {
             await assertLaneJobExact(job, await run(ws, job), point);
-          } finally {
-            process.kill(pid, 'SIGCONT');
-          }
-          const r = await zombie.done;
-          assert.equal(r.code, 4, `the zombie ended with ${String(r.code)}\n${r.stderr}`);
+          });
           assert.equal(r.summary?.error?.code, 'FENCED', r.stderr);
           assert.deepEqual(await targetRows(job), job.expected, `${point}, after the zombie`);
         });

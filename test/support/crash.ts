@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tree, publishedLines, type Workspace } from './workspace.js';
-import { sync, type SyncResult } from './sync.js';
+import { isStopped, startSync, sync, until, type SyncResult } from './sync.js';
 
 const FILES = 'abcdefghijklmnop';
 
@@ -11,6 +11,21 @@ const TEXTS = ['plain', 'with, comma', 'say "hi"', 'two\nlines', '😀 é', '', 
 function quoted(text: string): string {
   return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
+
+/** The steps of a first start outside its epochs. */
+export const ONCE = [
+  'run.chosen',
+  'attempt.before',
+  'attempt.after',
+  'recover.before',
+  'planner.after',
+  'begin.before',
+  'begin.after',
+  'begun.after',
+  'lanes.opened',
+  'complete.before',
+  'complete.after',
+];
 
 export interface CrashJob {
   readonly job: string;
@@ -107,6 +122,31 @@ export async function assertFinishes(ws: Workspace, job: CrashJob, context: stri
   const r = await run(ws, job);
   assert.equal(r.code, 0, `${context}: exit ${String(r.code)}\n${r.stderr}`);
   assert.equal(r.summary?.state, 'finished');
+  return r;
+}
+
+/**
+ * A start stops at a point with its lock given back, `meanwhile` runs beside it, and then it wakes: the run is no longer its
+ * own, which it must say.
+ */
+export async function zombieAt(
+  ws: Workspace,
+  job: Pick<CrashJob, 'job'>,
+  point: string,
+  meanwhile: () => Promise<void>,
+): Promise<SyncResult> {
+  const failpoint = `lock:release,${point}=stop`;
+  const zombie = startSync(['run', job.job, '--output', 'json'], { cwd: ws.dir, failpoint });
+  const pid = zombie.child.pid ?? 0;
+  try {
+    await until(`the process stops at ${point}`, () => isStopped(pid) || zombie.child.exitCode !== null);
+    assert.equal(zombie.child.exitCode, null, `${point} was not reached`);
+    await meanwhile();
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  const r = await zombie.done;
+  assert.equal(r.code, 4, `the zombie ended with ${String(r.code)}\n${r.stderr}`);
   return r;
 }
 
