@@ -3,7 +3,7 @@ import { createGzip, type Gzip } from 'node:zlib';
 import type { ByteBuffer, StagedSink } from 'syncx/plugin-kit';
 import { BUFFER_BYTES, type BufferPool, type PartOutput } from './part-file.js';
 
-/** As {@link PlainOutput}, through gzip. One member a file. */
+/** As {@link BufferedOutput}, through gzip. One member a file. */
 export class GzipOutput implements PartOutput {
   readonly buffer: ByteBuffer;
   readonly #gzip: Gzip = createGzip({ chunkSize: BUFFER_BYTES >> 2 });

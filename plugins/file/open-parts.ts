@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue, Unfinished } from 'syncx/plugin-api';
 import { keptState, type KeptFile, type OpenStaged, type StagedLane } from 'syncx/plugin-kit';
 import { sameColumns } from './columns.js';
-import { BUFFER_BYTES, BufferPool, PlainOutput, type PartOutput } from './part-file.js';
+import { BUFFER_BYTES, BufferPool, BufferedOutput, type PartOutput } from './part-file.js';
 import { isDue, type FileAge, type Rolling } from './rolling.js';
 
 export interface PartOptions {
@@ -81,7 +81,7 @@ export class OpenParts {
         await this.#files.close(staged, f.size, f.rows);
         continue;
       }
-      const output = new PlainOutput(staged.sink, this.#pool, f.size);
+      const output = new BufferedOutput(staged.sink, this.#pool, f.size);
       const { names, firstRow, lastRow } = note;
       this.#parts.set(f.bucket, { staged, output, names, rows: f.rows, firstRow, lastRow, used: 0, told: f.size });
     }
@@ -114,13 +114,14 @@ export class OpenParts {
 
   /** Compressors take their time to load: only those who compress wait for them. */
   async #outputTo(staged: OpenStaged): Promise<PartOutput> {
-    if (this.#options.compress === 'none') return new PlainOutput(staged.sink, this.#pool);
+    if (this.#options.compress === 'none') return new BufferedOutput(staged.sink, this.#pool);
     if (this.#options.compress === 'gzip') {
       const { GzipOutput } = await import('./gzip-output.js');
       return new GzipOutput(staged.sink, this.#pool);
     }
-    const { ZstdOutput } = await import('./zstd-output.js');
-    return new ZstdOutput(staged.sink, this.#pool);
+    // One frame a buffer: decompressors take them as one file.
+    const { compress } = await import('@mongodb-js/zstd');
+    return new BufferedOutput(staged.sink, this.#pool, 0, compress);
   }
 
   /** Rows were appended to the part's buffer. */

@@ -35,18 +35,26 @@ export interface PartOutput {
   readonly size: number;
 }
 
-export class PlainOutput implements PartOutput {
+/** Full buffers go to the sink one after another: as they are, or each as what `encode` makes of it (a frame of zstd). */
+export class BufferedOutput implements PartOutput {
   readonly #sink: StagedSink;
   readonly #pool: BufferPool;
+  readonly #encode: ((bytes: Buffer) => Promise<Uint8Array>) | null;
   #buffer: ByteBuffer | null = null;
   #flight: Promise<void> = Promise.resolve();
   #size: number;
 
   /** `size`: what the sink holds already. */
-  constructor(sink: StagedSink, pool: BufferPool, size = 0) {
+  constructor(
+    sink: StagedSink,
+    pool: BufferPool,
+    size = 0,
+    encode: ((bytes: Buffer) => Promise<Uint8Array>) | null = null,
+  ) {
     this.#sink = sink;
     this.#pool = pool;
     this.#size = size;
+    this.#encode = encode;
   }
 
   get buffer(): ByteBuffer {
@@ -62,14 +70,19 @@ export class PlainOutput implements PartOutput {
     const full = this.#buffer;
     if (full === null) return;
     this.#buffer = null;
-    this.#size += full.length;
+    if (this.#encode === null) this.#size += full.length;
     this.#flight = this.#land(full);
     this.#flight.catch(() => undefined); // told at the next flush or at the end
   }
 
   async #land(full: ByteBuffer): Promise<void> {
     try {
-      if (full.length > 0) await this.#sink.write(full.data.subarray(0, full.length));
+      if (full.length === 0) return;
+      const bytes = full.data.subarray(0, full.length);
+      if (this.#encode === null) return await this.#sink.write(bytes);
+      const encoded = await this.#encode(bytes);
+      this.#size += encoded.length;
+      await this.#sink.write(encoded);
     } finally {
       this.#pool.give(full);
     }
