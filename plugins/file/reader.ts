@@ -31,7 +31,6 @@ import { READER_OPTIONS } from './options.js';
 import { FilePlanner, StdinPlanner } from './planner.js';
 import { decodePlan, type Cutting, type Plan } from './saved-plan.js';
 import { SplitFeed } from './split-feed.js';
-import { WatchPlanner } from './watch-planner.js';
 import { beginFile, pointOf, type BegunFile, type ReadingOptions } from './split-reading.js';
 
 type Options = OptionsOf<typeof READER_OPTIONS>;
@@ -197,6 +196,7 @@ function createReader(o: Options, context: PluginContext): Reader {
     lanes > 1 && o.splitSize > 0 && canCut(o) ? { splitSize: o.splitSize, lanes } : null;
   const watchPlanner = async (plan: Plan | null, lanes: number): Promise<SplitPlanner> => {
     const cutting = plan === null ? cuttingFor(lanes) : plan.cutting;
+    const { WatchPlanner } = await import('./watch-planner.js'); // few jobs watch: it costs the others no start
     const planner = new WatchPlanner({
       feed: feedOf(cutting, plan?.files ?? [], plan?.from ?? null),
       cutting,

@@ -35,7 +35,6 @@ import { FileLaneWriter, type WritingOptions } from './lane-writer.js';
 import { WRITER_OPTIONS } from './options.js';
 import type { Rolling } from './rolling.js';
 import { beginTarget, completeTarget } from './target-rules.js';
-import { StdoutLaneWriter } from './stdout-writer.js';
 
 type Options = OptionsOf<typeof WRITER_OPTIONS>;
 
@@ -178,7 +177,7 @@ async function createWriter(o: Options, context: PluginContext): Promise<Writer>
       delivery: 'at-least-once',
       maxLanes: 1,
       begin: done,
-      openLane: () => Promise.resolve(new StdoutLaneWriter(writing)),
+      openLane: async () => new (await import('./stdout-writer.js')).StdoutLaneWriter(writing),
       complete: done,
     };
   }
