@@ -119,7 +119,7 @@ export class Coordinator implements LaneEvents {
     this.#queue?.finished(epoch, splitId, outcome);
   }
 
-  wantCheckpoint(_lane: number, epoch: number, _why: string): void {
+  wantCheckpoint(_lane: number, epoch: number): void {
     this.#wanted = Math.max(this.#wanted, epoch);
     this.#wake?.();
   }

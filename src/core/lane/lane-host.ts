@@ -39,7 +39,7 @@ export interface LaneEvents {
   wantSplit(lane: number, epoch: number): void;
   splitEnd(lane: number, epoch: number, splitId: string, outcome: JsonValue): void;
   /** The lane can't go on, or not for long, without an end of `epoch` (a schema change, a writer's limit). */
-  wantCheckpoint(lane: number, epoch: number, why: string): void;
+  wantCheckpoint(lane: number, epoch: number): void;
   /** The first few dirty rows of the lane, for the message of a job that has too many. */
   dirty(lane: number, rows: readonly RejectedRow[]): void;
   failed(lane: number, error: ErrorReport): void;

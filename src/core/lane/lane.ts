@@ -134,7 +134,7 @@ export class Lane {
         this.#live.bytesRead += item.sourceBytes;
         this.#channel.push({ is: 'batch', batch: item });
         this.#track.moved(item.splitId, item.position);
-        if (this.#size.add(item)) this.#wantEnd('epoch limit');
+        if (this.#size.add(item)) this.#wantEnd();
         break;
       }
       case 'splitEnd':
@@ -159,7 +159,7 @@ export class Lane {
     }
     this.#changes.set(item.splitId, item);
     this.#applyHolds();
-    this.#wantEnd('schema change');
+    this.#wantEnd();
   }
 
   // ---- holding ----
@@ -179,8 +179,8 @@ export class Lane {
     this.#holds.apply(this.#track.openIds(), (id) => this.#shouldHold(id));
   }
 
-  #wantEnd(why: string): void {
-    this.#p.events.wantCheckpoint(this.#p.lane, this.#epoch, why);
+  #wantEnd(): void {
+    this.#p.events.wantCheckpoint(this.#p.lane, this.#epoch);
   }
 
   // ---- barriers ----
@@ -223,8 +223,8 @@ export class Lane {
       this.#size.uncut(p.cut.epochBytes);
     }
     this.#goOn(p);
-    if (this.#changes.size > 0) this.#wantEnd('schema change');
-    if (this.#size.reached) this.#wantEnd('epoch limit');
+    if (this.#changes.size > 0) this.#wantEnd();
+    if (this.#size.reached) this.#wantEnd();
   }
 
   /** The barrier is done with: both loops go on. */
@@ -312,7 +312,7 @@ export class Lane {
       points.hit('alter.after', lane);
       this.#changes.delete(change.splitId);
     }
-    if (changes.length > 0) this.#wantEnd('schema change');
+    if (changes.length > 0) this.#wantEnd();
   }
 
   // ---- writing ----
