@@ -1,3 +1,4 @@
+import { addCounters } from '../core/checkpoint/format.js';
 import type { Progress } from '../core/job/run-types.js';
 import type { Logger } from '../plugin-api/index.js';
 import type { StderrLine } from './stderr-line.js';
@@ -24,6 +25,22 @@ export class RateMeter {
     const seconds = (at - first.at) / 1000;
     return { rows: Math.max(0, rows - first.rows) / seconds, bytes: Math.max(0, bytes - first.bytes) / seconds };
   }
+}
+
+/** Of the entries of a job as of one; bytes are known where all are. */
+export function sumProgress(parts: readonly Progress[]): Progress {
+  const [first] = parts;
+  if (!first) throw new RangeError('nothing runs');
+  if (parts.length === 1) return first;
+  const sum = (of: (p: Progress) => number): number => parts.reduce((n, p) => n + of(p), 0);
+  const bytes = parts.some((p) => p.splits.bytes === null) ? null : sum((p) => p.splits.bytes ?? 0);
+  return {
+    phase: (parts.find((p) => p.phase !== 'done') ?? first).phase,
+    counters: addCounters(...parts.map((p) => p.counters)),
+    epochs: sum((p) => p.epochs),
+    splits: { done: sum((p) => p.splits.done), open: sum((p) => p.splits.open), bytes },
+    restarts: sum((p) => p.restarts),
+  };
 }
 
 /** One line about a running job; `seconds` since its start. */

@@ -1,3 +1,4 @@
+import { addCounters } from '../core/checkpoint/format.js';
 import type { RunSummary } from '../core/job/run-types.js';
 import type { ErrorReport, JsonObject } from '../plugin-api/index.js';
 import { formatBytes, formatCount } from './units.js';
@@ -27,6 +28,14 @@ export function summaryJson(s: RunSummary): JsonObject {
     thisStart: { ...s.thisStart },
     uncommitted: { ...s.uncommitted },
   };
+}
+
+/** Sums of the entries that ran, with the keys that scripts rely on. */
+export function totalJson(parts: readonly RunSummary[], seconds: number, exitCode: number): JsonObject {
+  const total = addCounters(...parts);
+  const state = parts.some((p) => p.state === 'failed') ? 'failed' : exitCode === 0 ? 'finished' : 'stopped';
+  const error = parts.find((p) => p.error !== null)?.error;
+  return { ok: exitCode === 0, state, ...total, seconds, error: error ? errorJson(error) : null, exitCode };
 }
 
 /** The same for a job that never began: nothing was read. */

@@ -4,14 +4,13 @@ import type { PluginUse } from '../job/job-spec.js';
 import type { Problem } from './problem.js';
 import type { SourceText } from './source-text.js';
 
-const WRITER = 'job.content[0].writer.parameter';
-
 /** Columns go from reader to writer by position: the counts must agree where both are known before anything runs. */
 export function checkColumns(
   reader: PluginUse<AnyReaderDefinition>,
   writer: PluginUse<AnyWriterDefinition>,
   source: SourceText,
   writerNode: Node,
+  index: number,
 ): readonly Problem[] {
   const from = columnsOf(reader);
   const to = columnsOf(writer);
@@ -21,7 +20,7 @@ export function checkColumns(
     level,
     file: source.name,
     ...source.place(writerNode.offset),
-    path: WRITER,
+    path: `job.content[${String(index)}].writer.parameter`,
     message,
     hint,
   });

@@ -176,6 +176,7 @@ const SETTING: SchemaNode = {
       maxLength: 1024,
       description: 'Name of the job; default: the path of its file.',
     },
+    contentParallelism: count('Entries of content that run side by side; 1: one after the other.', 1, 1024, 1),
     speed: SPEED,
     errorLimit: ERROR_LIMIT,
     checkpoint: CHECKPOINT,

@@ -27,7 +27,10 @@ export interface JobInput {
 export type JobResult =
   | {
       readonly ok: true;
-      readonly job: JobSpec;
+      /** One for each `content` entry, in their order; at least one. */
+      readonly parts: readonly [JobSpec, ...JobSpec[]];
+      /** How many parts run side by side. */
+      readonly contentParallelism: number;
       /** `setting.checkpoint.dir`, or null. */
       readonly stateDir: string | null;
       /** Warnings only. */

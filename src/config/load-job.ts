@@ -3,10 +3,11 @@ import { checkColumns } from './columns.js';
 import { JOB_SCHEMA } from './job-schema.js';
 import type { JobInput, JobResult, PluginSource } from './job.js';
 import { jobIdProblem } from '../job/job-id.js';
-import type { JobSpec } from '../job/job-spec.js';
+import type { JobSpec, PluginUse } from '../job/job-spec.js';
+import type { AnyReaderDefinition, AnyWriterDefinition } from '../plugin-api/index.js';
 import { OptionWalk } from './option-walk.js';
 import { parseJob } from './parse-job.js';
-import { usePlugin, type PluginOutcome } from './plugin-options.js';
+import { usePlugin, type PluginNodes, type PluginOutcome } from './plugin-options.js';
 import { problemsError, sortProblems, type Problem } from './problem.js';
 import { deepFreeze } from './project-options.js';
 import { buildSettings, type RawSetting } from './settings.js';
@@ -16,15 +17,25 @@ import { compileSchema, validateWalked } from './validate-options.js';
 interface RawPlugin {
   readonly name?: unknown;
 }
+interface RawContent {
+  readonly reader?: RawPlugin;
+  readonly writer?: RawPlugin;
+}
 interface RawJob {
   readonly job?: {
-    readonly content?: readonly { readonly reader?: RawPlugin; readonly writer?: RawPlugin }[];
+    readonly content?: readonly RawContent[];
     readonly setting?: RawSetting;
   };
 }
 
+/** What both sides of a content entry came to; null where that side is wrong. */
+interface Pair {
+  readonly reader: PluginUse<AnyReaderDefinition> | null;
+  readonly writer: PluginUse<AnyWriterDefinition> | null;
+}
+
 /**
- * Reads a job file: syntax, frame, settings, both plugins' options, and what reader and writer say of each other.
+ * Reads a job file: syntax, frame, settings, all plugins' options, and what reader and writer say of each other.
  * Everything that is wrong is told at once. Nothing is connected, and no option reaches a plugin unless all are right.
  */
 export async function loadJob(input: JobInput, plugins: PluginSource): Promise<JobResult> {
@@ -38,21 +49,9 @@ export async function loadJob(input: JobInput, plugins: PluginSource): Promise<J
   const validate = (await plugins.validator('job')) ?? (await compileSchema(JOB_SCHEMA, 'the job file'));
   const frameValid = validateWalked(validate, JOB_SCHEMA, raw, walk, source);
 
-  const content = raw.job?.content;
-  const second = Array.isArray(content) && content.length > 1 ? walk.spots.get('/job/content/1') : undefined;
-  if (second) {
-    const message = 'more than one content entry is not supported yet';
-    walk.report('error', second.node.offset, second.path, message, 'write one job file for each');
-  }
-
-  const first = Array.isArray(content) ? content[0] : undefined;
-  const used = await Promise.all([
-    side(walk, 'reader', first?.reader, (name, node) => usePlugin(plugins, 'reader', name, node, source)),
-    side(walk, 'writer', first?.writer, (name, node) => usePlugin(plugins, 'writer', name, node, source)),
-  ]);
-  const [reader, writer] = used;
-  for (const u of used) walk.problems.push(...(u?.problems ?? []));
-  if (reader?.use && writer?.use) walk.problems.push(...checkColumns(reader.use, writer.use, source, writer.node));
+  const content = Array.isArray(raw.job?.content) ? (raw.job.content as readonly RawContent[]) : [];
+  const pairs: Pair[] = [];
+  for (const [i, entry] of content.entries()) pairs.push(await usePair(i, entry, walk, plugins, source));
 
   const setting = frameValid ? raw.job?.setting : undefined;
   const idSpot = walk.spots.get('/job/setting/jobId');
@@ -60,28 +59,73 @@ export async function loadJob(input: JobInput, plugins: PluginSource): Promise<J
   if (idSpot && idProblem !== null) walk.report('error', idSpot.node.offset, idSpot.path, idProblem, null);
   const settings = setting?.checkpoint ? buildSettings({ ...setting, checkpoint: setting.checkpoint }, walk) : null;
   const problems = sortProblems(walk.problems);
-  if (!settings || !reader?.use || !writer?.use || problems.some((p) => p.level === 'error')) return failed(problems);
-  const job: JobSpec = deepFreeze({
-    jobId: input.jobId ?? setting?.jobId ?? input.defaultJobId,
-    source: input.name,
-    reader: reader.use,
-    writer: writer.use,
-    settings,
-  });
-  return { ok: true, job, stateDir: setting?.checkpoint?.dir ?? null, problems };
+  if (!settings || problems.some((p) => p.level === 'error')) return failed(problems);
+  const jobId = input.jobId ?? setting?.jobId ?? input.defaultJobId;
+  const [first, ...others] = pairs.flatMap(({ reader, writer }, i): readonly JobSpec[] =>
+    reader && writer
+      ? [
+          deepFreeze({
+            jobId: partId(jobId, i),
+            runName: 'default',
+            clock: null,
+            source: input.name,
+            reader,
+            writer,
+            settings,
+          }),
+        ]
+      : [],
+  );
+  if (!first) return failed(problems);
+  return {
+    ok: true,
+    parts: [first, ...others],
+    contentParallelism: setting?.contentParallelism ?? 1,
+    stateDir: setting?.checkpoint?.dir ?? null,
+    problems,
+  };
 }
 
-/** One side of the content entry, where its name and parameter are of the right kind at all. */
+/**
+ * Each entry of `content` has state of its own. The first keeps the job's plain id, so that a job that gets a second
+ * entry goes on with the first one's unfinished run.
+ */
+export function partId(jobId: string, index: number): string {
+  return index === 0 ? jobId : `${jobId}#${String(index + 1)}`;
+}
+
+async function usePair(
+  index: number,
+  raw: RawContent,
+  walk: OptionWalk,
+  plugins: PluginSource,
+  source: SourceText,
+): Promise<Pair> {
+  const [reader, writer] = await Promise.all([
+    side(walk, index, 'reader', raw.reader, (name, nodes) => usePlugin(plugins, 'reader', name, nodes, source)),
+    side(walk, index, 'writer', raw.writer, (name, nodes) => usePlugin(plugins, 'writer', name, nodes, source)),
+  ]);
+  for (const u of [reader, writer]) walk.problems.push(...(u?.problems ?? []));
+  if (reader?.use && writer?.use) {
+    walk.problems.push(...checkColumns(reader.use, writer.use, source, writer.node, index));
+  }
+  return { reader: reader?.use ?? null, writer: writer?.use ?? null };
+}
+
+/** One side of a content entry, where its name and parameter are of the right kind at all. */
 async function side<D>(
   walk: OptionWalk,
+  index: number,
   kind: 'reader' | 'writer',
   raw: RawPlugin | undefined,
-  use: (name: string, spot: { readonly name: Node; readonly parameter: Node | null }) => Promise<PluginOutcome<D>>,
+  use: (name: string, nodes: PluginNodes) => Promise<PluginOutcome<D>>,
 ): Promise<(PluginOutcome<D> & { readonly node: Node }) | null> {
-  const nameSpot = walk.spots.get(`/job/content/0/${kind}/name`);
+  const at = `/job/content/${String(index)}/${kind}`;
+  const nameSpot = walk.spots.get(`${at}/name`);
   if (typeof raw?.name !== 'string' || raw.name === '' || !nameSpot) return null;
-  const parameter = walk.pluginNodes.get(`/job/content/0/${kind}/parameter`) ?? null;
+  const parameter = walk.pluginNodes.get(`${at}/parameter`) ?? null;
   const outcome = await use(raw.name, {
+    index,
     name: nameSpot.node,
     parameter: parameter?.type === 'object' ? parameter : null,
   });

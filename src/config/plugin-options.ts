@@ -23,6 +23,8 @@ export interface PluginOutcome<D> {
 }
 
 export interface PluginNodes {
+  /** Of the content entry, from 0. */
+  readonly index: number;
   readonly name: Node;
   /** The options; null where they are missing or no object, which the frame's schema has told already. */
   readonly parameter: Node | null;
@@ -43,7 +45,7 @@ export async function usePlugin<K extends Side>(
   source: SourceText,
 ): Promise<PluginOutcome<Definitions[K]>> {
   const walk = new OptionWalk(source);
-  const base = ['job', 'content', 0, kind];
+  const base = ['job', 'content', nodes.index, kind];
   let definition: Definitions[K];
   try {
     definition = (await (kind === 'reader' ? plugins.reader(name) : plugins.writer(name))) as Definitions[K];

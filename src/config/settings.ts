@@ -4,6 +4,7 @@ import type { OptionWalk } from './option-walk.js';
 /** `job.setting` as the walk leaves it: each group may be missing, and then has its defaults. */
 export interface RawSetting {
   readonly jobId?: string;
+  readonly contentParallelism?: number;
   readonly speed?: {
     readonly channel?: number;
     readonly readerChannel?: number;

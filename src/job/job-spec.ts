@@ -66,6 +66,10 @@ export interface JobSettings {
 /** A job file after parsing, validation and defaults. */
 export interface JobSpec {
   readonly jobId: string;
+  /** Runs of another name are independent of this one's: `default`, or what the parameters of this start name. */
+  readonly runName: string;
+  /** What `${now}` was (ms since 1970) where times in the job must stay what they were at the run's first start; else null. */
+  readonly clock: number | null;
   /** Path of the job file as the user named it, for messages. */
   readonly source: string;
   readonly reader: PluginUse<AnyReaderDefinition>;

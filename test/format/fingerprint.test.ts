@@ -75,7 +75,7 @@ async function jobOf(reader: Use, writer: Use, setting: Options = {}): Promise<J
   const side = ([name, parameter]: Use): object => ({ name, parameter });
   const text = JSON.stringify({ job: { content: [{ reader: side(reader), writer: side(writer) }], setting } });
   const r = await loadJob({ name: 'job.json', text, defaultJobId: 'a-job' }, PLUGINS);
-  return r.ok ? r.job : assert.fail(JSON.stringify(r.problems));
+  return r.ok ? r.parts[0] : assert.fail(JSON.stringify(r.problems));
 }
 
 const FROM = { path: '/data/in', isFirstLineHeader: true, column: [{ name: 'id', type: 'bigint' }, { name: 'é' }] };

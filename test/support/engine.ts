@@ -64,6 +64,8 @@ function tuning(schema: unknown, options: JsonObject): JsonObject {
 export function specOf(j: EngineJob): JobSpec {
   return {
     jobId: j.jobId ?? 'test-job',
+    runName: 'default',
+    clock: null,
     source: 'test',
     reader: {
       definition: reader,

@@ -1,17 +1,19 @@
 import type { JobResult } from '../../config/job.js';
 import type { JobSpec } from '../../job/job-spec.js';
 import { problemJson, renderProblem, type Problem } from '../../config/problem.js';
-import type { RunSummary } from '../../core/job/run-types.js';
+import type { PartOutcome } from '../../core/job/run-parts.js';
+import type { Progress } from '../../core/job/run-types.js';
 import { exitCodeOf, reportError, toSyncError, type AnyWriterDefinition, SyncError } from '../../plugin-api/index.js';
 import { Registry } from '../../registry/registry.js';
 import { openJob, stateRootOf } from '../job-file.js';
 import { createLogger, type LogFormat, type LogLevel } from '../logger.js';
 import { onTerminal, printNote, printResult, renderError, type OutputForm } from '../output.js';
-import { followProgress } from '../progress.js';
+import { followProgress, sumProgress } from '../progress.js';
+import { reportParts } from '../report.js';
 import { stopOnSignals } from '../signals.js';
 import { failAtOnce } from '../process.js';
 import { liveStderr, plainStderr } from '../stderr-line.js';
-import { notBegunJson, summaryJson, summaryText } from '../summary.js';
+import { notBegunJson } from '../summary.js';
 
 export interface RunArguments {
   readonly job: string;
@@ -42,29 +44,38 @@ export async function runCommand(args: RunArguments): Promise<number> {
   }
   if (!loaded.ok) return refuse(loaded.error, loaded.problems, args.output);
   for (const p of loaded.problems) printNote(renderProblem(p));
-  const summary = await runLoaded(loaded.job, stateRoot, stop.signal, registry, args);
-  stop.settled();
-  report(loaded.job, summary, args.output);
-  return summary.exitCode;
+  const began = performance.now();
+  let outcomes: readonly PartOutcome[];
+  try {
+    outcomes = await runLoaded(loaded, stateRoot, stop.signal, registry, args);
+  } catch (e) {
+    return refuse(toSyncError(e), [], args.output);
+  } finally {
+    stop.settled();
+  }
+  const seconds = Math.round(performance.now() - began) / 1000;
+  return reportParts({ parts: loaded.parts, outcomes, seconds }, args.output, loaded.parts.some(writesToStdout));
 }
 
 async function runLoaded(
-  job: JobSpec,
+  { parts, contentParallelism }: Extract<JobResult, { ok: true }>,
   stateRoot: string,
   stop: AbortSignal,
   registry: Registry,
   args: RunArguments,
-): Promise<RunSummary> {
+): Promise<readonly PartOutcome[]> {
   // Rows that are printed to the same terminal would tear the live line apart.
-  const rowsOnTerminal = writesToStdout(job) && process.stdout.isTTY;
+  const rowsOnTerminal = parts.some(writesToStdout) && process.stdout.isTTY;
   const live = onTerminal() && args.output === 'text' && !rowsOnTerminal;
   const format = args.logFormat ?? (onTerminal() ? 'pretty' : 'json');
   const line = live ? await liveStderr() : plainStderr();
-  const { runJob } = await import('../../core/job/run-job.js');
+  const { runParts } = await import('../../core/job/run-parts.js');
   const { log, ready } = createLogger(args.logLevel, format, line);
-  let unfollow = (): void => undefined;
+  const running: (() => Progress)[] = [];
+  const unfollow: (() => void)[] = [];
   try {
-    return await runJob(job, {
+    return await runParts(parts, {
+      parallelism: contentParallelism,
       log,
       stateRoot,
       fresh: args.fresh,
@@ -72,14 +83,16 @@ async function runLoaded(
       takeOver: args.takeOver,
       stop,
       onStart: (progress) => {
-        unfollow = followProgress(progress, live, line, log);
+        running.push(progress);
+        if (running.length > 1) return;
+        unfollow.push(followProgress(() => sumProgress(running.map((p) => p())), live, line, log));
       },
       loadWriter: (name) => loadWriter(registry, name),
       workerEntry: laneWorkerEntry(),
       failpoint: process.env['SYNC_FAILPOINT'],
     });
   } finally {
-    unfollow();
+    for (const f of unfollow) f();
     await ready;
   }
 }
@@ -98,19 +111,6 @@ export async function loadWriter(registry: Registry, name: string): Promise<AnyW
     if (toSyncError(e).code === 'PLUGIN_UNKNOWN') return null;
     throw e;
   }
-}
-
-function report(job: JobSpec, summary: RunSummary, output: OutputForm): void {
-  if (!summary.begun && summary.error) {
-    const { error, exitCode, jobId, runId } = summary;
-    if (output === 'json') printResult(JSON.stringify(notBegunJson(error, exitCode, { jobId, runId })));
-    printNote(renderError({ place: undefined, hint: undefined, ...error }));
-    return;
-  }
-  if (output === 'json') printResult(JSON.stringify(summaryJson(summary)));
-  else if (writesToStdout(job)) printNote(summaryText(summary));
-  else printResult(summaryText(summary));
-  if (summary.error) printNote(renderError({ place: undefined, hint: undefined, ...summary.error }));
 }
 
 /** Rows on stdout must not be mixed with the summary. */

@@ -106,7 +106,7 @@ export async function resetCommand(args: JobStateArguments): Promise<number> {
 /** The job where its file is valid; else the options that the run recorded must do to reach the target. */
 async function validJob(path: string, jobId: string | undefined, registry: Registry): Promise<JobSpec | null> {
   const loaded = await openJob(path, jobId, registry);
-  if (loaded.ok) return loaded.job;
+  if (loaded.ok) return loaded.parts[0];
   for (const p of loaded.problems) printNote(renderProblem(p));
   printNote('sync: the job file is not valid; the options recorded with its runs are used, without secrets');
   return null;

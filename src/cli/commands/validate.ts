@@ -29,8 +29,10 @@ export async function validateCommand(args: ValidateArguments): Promise<number> 
     json({ ok: result.ok, problems, error: result.ok ? null : { ...reportError(result.error) } });
   } else {
     for (const p of result.problems) printResult(renderProblem(p));
-    if (result.ok)
-      printResult(`${args.job} is valid: ${result.job.reader.definition.name} → ${result.job.writer.definition.name}`);
+    if (result.ok) {
+      const pairs = result.parts.map((p) => `${p.reader.definition.name} → ${p.writer.definition.name}`);
+      printResult(`${args.job} is valid: ${pairs.join(', ')}`);
+    }
   }
   if (result.ok) return 0;
   printNote(renderError(result.error));

@@ -142,7 +142,7 @@ export class Attempt {
         await old.close?.();
       }
     }
-    const store = choice.is === 'new' ? await mintRun(jobs, job) : choice.run;
+    const store = choice.is === 'new' ? await mintRun(jobs, job, this.#p.deps.round) : choice.run;
     points.hit('run.chosen');
     if (choice.is === 'new') await jobs.setCurrent(store, choice.after);
     this.#store = store;

@@ -11,9 +11,6 @@ export type Choice =
   /** `abandons`: an unfinished run that this start gives up: to be fenced and swept before the new one exists. */
   | { readonly is: 'new'; readonly after: CurrentRun | null; readonly abandons: RunStore | null };
 
-/** Parameters will name runs; until then a job has one. */
-const RUN_NAME = 'default';
-
 /** @throws SyncError STATE_MISFIT, STATE_OLD naming the choices. */
 export async function chooseRun(
   jobs: JobStore,
@@ -22,7 +19,7 @@ export async function chooseRun(
   asked: { readonly fresh: boolean; readonly takeOver: boolean },
   log: Logger,
 ): Promise<Choice> {
-  const after = await jobs.current(RUN_NAME);
+  const after = await jobs.current(job.runName);
   const current = after?.run;
   const fresh = asked.fresh || !job.settings.checkpoint.resume;
   // A note that cannot be read says nothing for sure; who starts anew in any case need not know what.
@@ -94,13 +91,13 @@ function hours(ms: number): string {
 }
 
 /** A new run with its record; nothing of it is at the target yet. */
-export async function mintRun(jobs: JobStore, job: JobSpec): Promise<RunStore> {
-  const store = jobs.run(RUN_NAME, newRunId());
+export async function mintRun(jobs: JobStore, job: JobSpec, round: string | undefined): Promise<RunStore> {
+  const store = jobs.run(job.runName, newRunId());
   const info: RunInfo = {
     format: STATE_FORMAT,
     kind: 'run',
     runId: store.runId,
-    runName: RUN_NAME,
+    runName: job.runName,
     jobId: job.jobId,
     at: Date.now(),
     stateId: await jobs.stateId(),
@@ -108,6 +105,8 @@ export async function mintRun(jobs: JobStore, job: JobSpec): Promise<RunStore> {
     reader: pluginRecord(job.reader),
     writer: pluginRecord(job.writer),
     parent: null,
+    ...(round === undefined ? {} : { round }),
+    ...(job.clock === null ? {} : { clock: job.clock }),
   };
   await store.createRun(info);
   return store;

@@ -16,6 +16,15 @@ export async function runJob(job: JobSpec, deps: RunDeps): Promise<RunSummary> {
   return start.run();
 }
 
+/** The times of a run are those of its first start, whenever it is gone on with. */
+async function keepTimes(jobs: JobStore, job: JobSpec, deps: RunDeps): Promise<JobSpec> {
+  if (job.clock === null || deps.fresh || !job.settings.checkpoint.resume || !deps.atClock) return job;
+  const current = await jobs.current(job.runName);
+  if (!current || (await current.run.noted('finished')) || (await current.run.noted('abandoned'))) return job;
+  const { clock } = await current.run.info();
+  return clock === undefined || clock === job.clock ? job : deps.atClock(job, clock);
+}
+
 class JobStart {
   readonly #job: JobSpec;
   readonly #deps: RunDeps;
@@ -49,13 +58,14 @@ class JobStart {
   }
 
   async #locked(): Promise<'finished' | 'stopped'> {
-    const { job, deps } = { job: this.#job, deps: this.#deps };
-    const hits = failpointMemory();
+    const deps = this.#deps;
+    const hits = deps.hits ?? failpointMemory();
     const points = parseFailpoints(deps.failpoint, hits);
-    const jobs = new JobStore(deps.stateRoot, job.jobId, points);
+    const jobs = new JobStore(deps.stateRoot, this.#job.jobId, points);
     await jobs.open();
-    await using lock = await lockJob(jobs.dir, job.jobId);
+    await using lock = await lockJob(jobs.dir, this.#job.jobId);
     if (points.releaseLock) await lock.release();
+    const job = await keepTimes(jobs, this.#job, deps);
     const policy = new RestartPolicy(job.settings.restart);
     for (;;) {
       // A restart goes on with the run of the attempt before it, whatever was asked of the first one.

@@ -1,3 +1,4 @@
+import type { JobSpec } from '../../job/job-spec.js';
 import type { AnyWriterDefinition, ErrorReport, Delivery, Logger } from '../../plugin-api/index.js';
 
 /** Rows and bytes; of a lane, of a run. `written` counts rows that were handed to the writer and not rejected. */
@@ -65,6 +66,12 @@ export interface RunDeps {
   readonly loadWriter: (name: string) => Promise<AnyWriterDefinition | null>;
   /** The module that a worker lane runs; without it several lanes share this thread. */
   readonly workerEntry?: URL;
+  /** Id of the round that the run belongs to, where the job has several content entries. */
+  readonly round?: string;
+  /** The job as it was when the clock showed this (ms since 1970): an unfinished run keeps its times. */
+  readonly atClock?: (job: JobSpec, now: number) => Promise<JobSpec>;
   /** The value of SYNC_FAILPOINT, or undefined. */
   readonly failpoint?: string | undefined;
+  /** Counts the hits of failpoints over all parts of a job (`failpointMemory`). */
+  readonly hits?: SharedArrayBuffer;
 }

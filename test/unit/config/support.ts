@@ -161,5 +161,5 @@ export async function assertAccepted(text: string, warnings: readonly string[] =
   assert.deepEqual(lines, warnings);
   assert.ok(result.ok);
   assert.equal(touched.created, 0);
-  return result;
+  return { ...result, job: result.parts[0] };
 }
