@@ -11,7 +11,8 @@ const EXIT_CODES =
   '130/143 stopped by a signal after a clean checkpoint.';
 
 /** @returns the exit code. */
-export async function runCommandLine(args: readonly string[]): Promise<number> {
+export async function runCommandLine(given: readonly string[]): Promise<number> {
+  const args = joinParameters(given);
   // Filled by the handlers of yargs, which only choose: for an asynchronous handler, or one that fails, yargs would take
   // a command's own failure for a wrong usage.
   const chosen: Action[] = [];
@@ -28,6 +29,22 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     printNote(renderError(error));
     return exitCodeOf(error);
   }
+}
+
+/** A value may begin with a dash (DataX's `-p "-Dday=1"`), which yargs would take for the next option. */
+function joinParameters(args: readonly string[]): readonly string[] {
+  const out: string[] = [];
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i] ?? '';
+    const value = args[i + 1];
+    if (arg !== '-p' && arg !== '--param') out.push(arg);
+    else if (value === undefined) throw new SyncError('USAGE', `${arg} has no value`, { hint: '-p name=value' });
+    else {
+      out.push(`--param=${value}`);
+      i++;
+    }
+  }
+  return out;
 }
 
 /** yargs takes any other value of a switch for false: `--fresh=yes` would quietly resume. */

@@ -37,6 +37,15 @@ function command<T>(
 const jobArgument = <T>(y: Argv<T>) =>
   y.positional('job', { type: 'string', demandOption: true, describe: 'Path of the job file.' });
 
+const paramOption = <T>(y: Argv<T>) =>
+  y.option('param', {
+    alias: 'p',
+    type: 'string',
+    nargs: 1,
+    describe: 'name=value for ${name} in the job file; repeat it, or give JSON: \'{"name": 1}\'.',
+    coerce: (v: string | readonly string[] | undefined): readonly string[] => (typeof v === 'string' ? [v] : (v ?? [])),
+  });
+
 const outputOption = <T>(y: Argv<T>) =>
   y.option('output', {
     choices: ['text', 'json'] as const,
@@ -69,8 +78,17 @@ const stateOptions = <T>(y: Argv<T>) =>
 
 const whichState = (y: Argv) =>
   outputOption(
-    stateOptions(y.positional('job', { type: 'string', demandOption: true, describe: 'Job file, or a job id.' })),
+    stateOptions(
+      paramOption(y.positional('job', { type: 'string', demandOption: true, describe: 'Job file, or a job id.' })),
+    ),
   );
+
+const runOption = <T>(y: Argv<T>) =>
+  y.option('run', {
+    type: 'string',
+    describe: 'Id of the run; default: the unfinished one, else the last.',
+    coerce: oneText('run'),
+  });
 
 export const COMMANDS: readonly CommandSpec[] = [
   command(
@@ -78,7 +96,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     '<job>',
     'Run a job; an interrupted one goes on where it was.',
     (y) =>
-      outputOption(stateOptions(jobArgument(y)))
+      outputOption(stateOptions(paramOption(jobArgument(y))))
         .option('fresh', { type: 'boolean', default: false, describe: 'Start anew; give up an unfinished run.' })
         .option('allow-replay', {
           type: 'boolean',
@@ -105,7 +123,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     'validate',
     '<job>',
     'Check a job file and its options; connects to nothing.',
-    (y) => outputOption(jobArgument(y)),
+    (y) => outputOption(paramOption(jobArgument(y))),
     async (a) => (await import('./commands/validate.js')).validateCommand(a),
   ),
   command(
@@ -115,15 +133,19 @@ export const COMMANDS: readonly CommandSpec[] = [
     (y) => outputOption(stateOptions(y)),
     async (a) => (await import('./commands/state.js')).listCommand(a),
   ),
-  command('state show', '<job>', 'The newest checkpoint of a job.', whichState, async (a) =>
-    (await import('./commands/state.js')).showCommand(a),
+  command(
+    'state show',
+    '<job>',
+    'The newest checkpoint of a job.',
+    (y) => runOption(whichState(y)),
+    async (a) => (await import('./commands/state.js')).showCommand(a),
   ),
   command(
     'state resolve',
     '<job>',
     'Say what became of an epoch whose outcome is unknown.',
     (y) =>
-      whichState(y)
+      runOption(whichState(y))
         .option('as', { choices: ['committed', 'lost'] as const, demandOption: true, describe: 'What became of it.' })
         .option('lane', { type: 'string', default: 'all', describe: 'Number of the lane, or all.' }),
     async (a) => (await import('./commands/state.js')).resolveCommand(a),

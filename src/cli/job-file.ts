@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { loadJob } from '../config/load-job.js';
-import type { JobResult } from '../config/job.js';
+import type { JobInput, JobResult } from '../config/job.js';
+import type { GivenParameters } from '../config/parameters/given.js';
 import { SyncError } from '../plugin-api/index.js';
 import type { Registry } from '../registry/registry.js';
 
@@ -38,10 +39,33 @@ export function jobIdOfPath(path: string): string {
   return resolve(path);
 }
 
-/** @throws SyncError JOB_FILE */
-export async function openJob(path: string, jobId: string | undefined, registry: Registry): Promise<JobResult> {
+/** What the command line says of a job beside its file. */
+export interface JobArguments {
+  readonly jobId?: string | undefined;
+  /** As they were given: `name=value`, or JSON. */
+  readonly param?: readonly string[] | undefined;
+}
+
+/** `now`: what the clock shows (ms since 1970), where it is not now. @throws SyncError JOB_FILE, USAGE */
+export async function openJob(
+  path: string,
+  args: JobArguments,
+  registry: Registry,
+  now: number | null = null,
+): Promise<JobResult> {
+  return loadJob({ ...(await jobInput(path, args)), now }, registry);
+}
+
+/** @throws SyncError JOB_FILE, USAGE */
+export async function jobInput(path: string, args: JobArguments): Promise<JobInput> {
   const text = await readJobText(path);
-  return loadJob({ text, name: path, defaultJobId: jobIdOfPath(path), jobId }, registry);
+  const parameters = await parametersOf(args);
+  return { text, name: path, defaultJobId: jobIdOfPath(path), jobId: args.jobId, parameters, env: process.env };
+}
+
+async function parametersOf({ param = [] }: JobArguments): Promise<GivenParameters | undefined> {
+  if (param.length === 0) return undefined;
+  return (await import('../config/parameters/given.js')).givenParameters(param);
 }
 
 /**

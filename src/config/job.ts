@@ -1,5 +1,6 @@
 import type { JobSpec } from '../job/job-spec.js';
 import type { AnyReaderDefinition, AnyWriterDefinition, SyncError } from '../plugin-api/index.js';
+import type { GivenParameters } from './parameters/given.js';
 import type { Problem } from './problem.js';
 import type { ValidateFunction } from './validate-options.js';
 
@@ -22,6 +23,12 @@ export interface JobInput {
   readonly defaultJobId: string;
   /** Job id of the command line: it wins. */
   readonly jobId?: string | undefined;
+  /** Of the command line. */
+  readonly parameters?: GivenParameters | undefined;
+  /** What the clock shows (ms since 1970); null: what it shows now. */
+  readonly now?: number | null | undefined;
+  /** Variables for `${env:…}`. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 export type JobResult =
@@ -33,6 +40,8 @@ export type JobResult =
       readonly contentParallelism: number;
       /** `setting.checkpoint.dir`, or null. */
       readonly stateDir: string | null;
+      /** The command line says what the clock shows: a run that is gone on with does not set it back. */
+      readonly clockGiven: boolean;
       /** Warnings only. */
       readonly problems: readonly Problem[];
     }

@@ -5,7 +5,10 @@ import type { JobInput, JobResult, PluginSource } from './job.js';
 import { jobIdProblem } from '../job/job-id.js';
 import type { JobSpec, PluginUse } from '../job/job-spec.js';
 import type { AnyReaderDefinition, AnyWriterDefinition } from '../plugin-api/index.js';
-import { OptionWalk } from './option-walk.js';
+import { OptionWalk, type WalkedUse } from './option-walk.js';
+import { parametersFor } from './parameters/load.js';
+import type { Parameters } from './parameters/parameters.js';
+import { runNaming } from './parameters/run-name.js';
 import { parseJob } from './parse-job.js';
 import { usePlugin, type PluginNodes, type PluginOutcome } from './plugin-options.js';
 import { problemsError, sortProblems, type Problem } from './problem.js';
@@ -32,6 +35,14 @@ interface RawJob {
 interface Pair {
   readonly reader: PluginUse<AnyReaderDefinition> | null;
   readonly writer: PluginUse<AnyWriterDefinition> | null;
+  /** Parameters in the options of both. */
+  readonly uses: readonly WalkedUse[];
+}
+
+interface Surroundings {
+  readonly plugins: PluginSource;
+  readonly source: SourceText;
+  readonly parameters: Parameters | null;
 }
 
 /**
@@ -43,7 +54,8 @@ export async function loadJob(input: JobInput, plugins: PluginSource): Promise<J
   const parsed = parseJob(source);
   if (!parsed.root) return failed(parsed.problems);
 
-  const walk = new OptionWalk(source);
+  const { parameters, now, fixed } = await parametersFor(input);
+  const walk = new OptionWalk(source, parameters);
   walk.problems.push(...parsed.problems);
   const raw = walk.run(JOB_SCHEMA, parsed.root, []) as RawJob;
   const validate = (await plugins.validator('job')) ?? (await compileSchema(JOB_SCHEMA, 'the job file'));
@@ -51,37 +63,34 @@ export async function loadJob(input: JobInput, plugins: PluginSource): Promise<J
 
   const content = Array.isArray(raw.job?.content) ? (raw.job.content as readonly RawContent[]) : [];
   const pairs: Pair[] = [];
-  for (const [i, entry] of content.entries()) pairs.push(await usePair(i, entry, walk, plugins, source));
+  for (const [i, entry] of content.entries())
+    pairs.push(await usePair(i, entry, walk, { plugins, source, parameters }));
 
   const setting = frameValid ? raw.job?.setting : undefined;
   const idSpot = walk.spots.get('/job/setting/jobId');
   const idProblem = typeof setting?.jobId === 'string' ? jobIdProblem(setting.jobId) : null;
   if (idSpot && idProblem !== null) walk.report('error', idSpot.node.offset, idSpot.path, idProblem, null);
   const settings = setting?.checkpoint ? buildSettings({ ...setting, checkpoint: setting.checkpoint }, walk) : null;
+  for (const name of parameters?.unused() ?? []) {
+    walk.report('warning', 0, [], `parameter ${name} is given, and nothing in the file asks for it`, null);
+  }
   const problems = sortProblems(walk.problems);
   if (!settings || problems.some((p) => p.level === 'error')) return failed(problems);
   const jobId = input.jobId ?? setting?.jobId ?? input.defaultJobId;
-  const [first, ...others] = pairs.flatMap(({ reader, writer }, i): readonly JobSpec[] =>
-    reader && writer
-      ? [
-          deepFreeze({
-            jobId: partId(jobId, i),
-            runName: 'default',
-            clock: null,
-            source: input.name,
-            reader,
-            writer,
-            settings,
-          }),
-        ]
-      : [],
-  );
+  const [first, ...others] = pairs.flatMap(({ reader, writer, uses }, i): readonly JobSpec[] => {
+    if (!reader || !writer) return [];
+    const bounded = reader.definition.boundedness(reader.options) === 'bounded';
+    const { runName, keepsTimes } = runNaming(uses, bounded);
+    const clock = keepsTimes ? now : null;
+    return [deepFreeze({ jobId: partId(jobId, i), runName, clock, source: input.name, reader, writer, settings })];
+  });
   if (!first) return failed(problems);
   return {
     ok: true,
     parts: [first, ...others],
     contentParallelism: setting?.contentParallelism ?? 1,
     stateDir: setting?.checkpoint?.dir ?? null,
+    clockGiven: fixed,
     problems,
   };
 }
@@ -98,18 +107,22 @@ async function usePair(
   index: number,
   raw: RawContent,
   walk: OptionWalk,
-  plugins: PluginSource,
-  source: SourceText,
+  { plugins, source, parameters }: Surroundings,
 ): Promise<Pair> {
   const [reader, writer] = await Promise.all([
-    side(walk, index, 'reader', raw.reader, (name, nodes) => usePlugin(plugins, 'reader', name, nodes, source)),
-    side(walk, index, 'writer', raw.writer, (name, nodes) => usePlugin(plugins, 'writer', name, nodes, source)),
+    side(walk, index, 'reader', raw.reader, (name, nodes) =>
+      usePlugin(plugins, 'reader', name, nodes, source, parameters),
+    ),
+    side(walk, index, 'writer', raw.writer, (name, nodes) =>
+      usePlugin(plugins, 'writer', name, nodes, source, parameters),
+    ),
   ]);
   for (const u of [reader, writer]) walk.problems.push(...(u?.problems ?? []));
   if (reader?.use && writer?.use) {
     walk.problems.push(...checkColumns(reader.use, writer.use, source, writer.node, index));
   }
-  return { reader: reader?.use ?? null, writer: writer?.use ?? null };
+  const uses = [...(reader?.uses ?? []), ...(writer?.uses ?? [])];
+  return { reader: reader?.use ?? null, writer: writer?.use ?? null, uses };
 }
 
 /** One side of a content entry, where its name and parameter are of the right kind at all. */

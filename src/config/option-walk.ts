@@ -1,5 +1,7 @@
 import type { Node } from 'jsonc-parser';
 import { formatPath, formatPointer, type PathSegment } from './json-path.js';
+import type { Parameters, PlantedNode, Use } from './parameters/parameters.js';
+import { hasReference } from './parameters/template.js';
 import type { Problem } from './problem.js';
 import {
   branchFor,
@@ -19,6 +21,22 @@ export interface Spot {
   /** The path with the names that the file uses (an alias stays an alias). */
   readonly path: readonly PathSegment[];
   readonly secret: boolean;
+  /** Where parameters made the value: its JSON text; null: not to be shown. */
+  readonly shown?: string | null;
+  /** A parameter has no value, which is told already. */
+  readonly unresolved?: boolean;
+}
+
+/** A parameter of a value that may be shown. */
+export interface WalkedUse extends Use {
+  /** The option says which data the job is about. */
+  readonly identity: boolean;
+}
+
+/** What holds from an option on to what is in it. */
+interface Inherited {
+  readonly secret: boolean;
+  readonly tuning: boolean;
 }
 
 const INTEGER = /^[+-]?\d+$/;
@@ -35,15 +53,19 @@ export class OptionWalk {
   readonly spots = new Map<string, Spot>();
   /** Values under `x-plugin`, by pointer: not looked into. */
   readonly pluginNodes = new Map<string, Node>();
+  readonly uses: WalkedUse[] = [];
   readonly #source: SourceText;
+  readonly #parameters: Parameters | null;
 
-  constructor(source: SourceText) {
+  /** Without parameters every `${…}` is an error. */
+  constructor(source: SourceText, parameters: Parameters | null = null) {
     this.#source = source;
+    this.#parameters = parameters;
   }
 
   /** `path` is where `node` stands in the file, for messages. */
   run(schema: SchemaNode, node: Node, path: readonly PathSegment[]): unknown {
-    return this.#value(schema, node, path, [], false);
+    return this.#value(schema, node, path, [], { secret: false, tuning: false });
   }
 
   report(level: Problem['level'], offset: number, path: readonly PathSegment[], message: string, hint: string | null) {
@@ -60,14 +82,24 @@ export class OptionWalk {
 
   #value(
     schema: SchemaNode,
-    node: Node,
+    written: Node,
     path: readonly PathSegment[],
     at: readonly PathSegment[],
-    inSecret: boolean,
+    outer: Inherited,
   ): unknown {
-    const secret = inSecret || schema['x-secret'] === true;
+    const inner: Inherited = {
+      secret: outer.secret || schema['x-secret'] === true,
+      tuning: outer.tuning || schema['x-state'] === 'tuning',
+    };
     const pointer = formatPointer(at);
-    this.spots.set(pointer, { node, path, secret });
+    const { node, shown, unresolved = false } = this.#replaced(schema, written, path, inner);
+    this.spots.set(pointer, {
+      node,
+      path,
+      secret: inner.secret,
+      unresolved,
+      ...(shown === undefined ? {} : { shown }),
+    });
     if (schema['x-plugin'] === true) {
       this.pluginNodes.set(pointer, node);
       return node.type === 'object' ? {} : plainValue(node);
@@ -76,13 +108,13 @@ export class OptionWalk {
     if (chosen === null) return plainValue(node);
     switch (node.type) {
       case 'object':
-        return this.#object(chosen, node, path, at, secret);
+        return this.#object(chosen, node, path, at, inner);
       case 'array':
         return (node.children ?? []).map((child, i) =>
-          this.#value(chosen.items ?? {}, child, [...path, i], [...at, i], secret),
+          this.#value(chosen.items ?? {}, child, [...path, i], [...at, i], inner),
         );
       default:
-        return this.#scalar(chosen, node, path, secret);
+        return this.#scalar(chosen, node, path);
     }
   }
 
@@ -91,7 +123,7 @@ export class OptionWalk {
     node: Node,
     path: readonly PathSegment[],
     at: readonly PathSegment[],
-    secret: boolean,
+    inner: Inherited,
   ): Record<string, unknown> {
     const out: Record<string, unknown> = {};
     const namedBy = new Map<string, string>();
@@ -106,7 +138,7 @@ export class OptionWalk {
         if (extra === null) {
           const known = Object.keys(schema.properties ?? {});
           this.report('error', key.offset, here, 'unknown option', suggestion(name, known, 'options'));
-        } else define(out, name, this.#value(extra, value, here, [...at, name], secret));
+        } else define(out, name, this.#value(extra, value, here, [...at, name], inner));
         continue;
       }
       const target = propertyOf(schema, main) ?? {};
@@ -121,7 +153,7 @@ export class OptionWalk {
         continue;
       }
       namedBy.set(main, name);
-      define(out, main, this.#value(target, value, here, [...at, main], secret));
+      define(out, main, this.#value(target, value, here, [...at, main], inner));
     }
     for (const [name, s] of Object.entries(schema.properties ?? {})) {
       if (s.default !== undefined && !Object.hasOwn(out, name)) out[name] = defaultOf(s);
@@ -129,13 +161,40 @@ export class OptionWalk {
     return out;
   }
 
-  #scalar(schema: SchemaNode, node: Node, path: readonly PathSegment[], secret: boolean): unknown {
-    const value: unknown = node.value;
-    const literal = this.#source.text.slice(node.offset, node.offset + node.length);
-    const text = typeof value === 'string' ? value : literal;
-    if (typeof value === 'string' && /\$\{[^}]*\}/.test(value) && !secret) {
-      this.report('warning', node.offset, path, 'holds ${…}, which is taken literally', 'parameters are not replaced');
+  /** The node with its parameters replaced; `shown` undefined: it has none. */
+  #replaced(
+    schema: SchemaNode,
+    node: PlantedNode,
+    path: readonly PathSegment[],
+    inner: Inherited,
+  ): { readonly node: Node; readonly shown?: string | null; readonly unresolved?: boolean } {
+    if (node.literal !== undefined) return { node };
+    const bare = this.#isBare(node);
+    if (!bare && (node.type !== 'string' || !hasReference(node.value as string))) return { node };
+    const template = bare ? this.#literal(node) : (node.value as string);
+    const keep = schema['x-template'] ?? [];
+    const r = this.#parameters?.replace(node, template, bare, keep);
+    if (!r) return { node };
+    if ('message' in r) {
+      this.report('error', node.offset, path, r.message, r.hint);
+      return { node, shown: null, unresolved: true };
     }
+    if (!inner.secret) this.uses.push(...r.uses.map((u) => ({ ...u, identity: !inner.tuning })));
+    return r;
+  }
+
+  #isBare(node: Node): boolean {
+    return node.type === 'string' && this.#source.text.startsWith('${', node.offset);
+  }
+
+  #literal(node: PlantedNode): string {
+    return node.literal ?? this.#source.text.slice(node.offset, node.offset + node.length);
+  }
+
+  #scalar(schema: SchemaNode, node: Node, path: readonly PathSegment[]): unknown {
+    const value: unknown = node.value;
+    const literal = this.#literal(node);
+    const text = typeof value === 'string' ? value : literal;
     if (value !== null) {
       const spelled = declaredSpelling(schema, text);
       if (spelled !== undefined) return spelled;

@@ -40,7 +40,7 @@ export function parseJob(source: SourceText): ParsedJob {
   const errors: ParseError[] = [];
   let root: Node | undefined;
   try {
-    root = parseTree(source.text, errors, { allowTrailingComma: true, disallowComments: false });
+    root = parseTree(quoteBare(source.text), errors, { allowTrailingComma: true, disallowComments: false });
   } catch (e) {
     if (!(e instanceof RangeError)) throw e; // the parser recurses; its stack overflow is the file's fault
     return { root: null, problems: [fileProblem(source, 0, 'arrays or objects are nested too deeply', null)] };
@@ -51,6 +51,17 @@ export function parseJob(source: SourceText): ParsedJob {
   const problems: Problem[] = [];
   findDuplicates(source, root, [], problems);
   return { root, problems };
+}
+
+/**
+ * `"channel": ${n}` is read as a reference in quotes. The text keeps its length, so that places stay what they are; that
+ * a value had no quotes is seen in the original.
+ */
+export function quoteBare(text: string): string {
+  if (!text.includes('${')) return text;
+  return text.replace(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\/|\$\{[^"}\\\n]*\}/g, (token) =>
+    token.startsWith('${') ? `"${token.slice(1, -1)}"` : token,
+  );
 }
 
 function syntaxProblem(source: SourceText, e: ParseError): Problem {

@@ -9,7 +9,8 @@ import {
 import type { PluginSource } from './job.js';
 import type { PluginUse } from '../job/job-spec.js';
 import { formatPath, formatPointer, parsePath } from './json-path.js';
-import { OptionWalk } from './option-walk.js';
+import { OptionWalk, type WalkedUse } from './option-walk.js';
+import type { Parameters } from './parameters/parameters.js';
 import type { Problem } from './problem.js';
 import { deepFreeze, identityOptions, publicOptions } from './project-options.js';
 import type { SchemaNode } from './schema.js';
@@ -20,6 +21,8 @@ export interface PluginOutcome<D> {
   /** Null where an option is wrong. */
   readonly use: PluginUse<D> | null;
   readonly problems: readonly Problem[];
+  /** Parameters in its options. */
+  readonly uses: readonly WalkedUse[];
 }
 
 export interface PluginNodes {
@@ -43,8 +46,9 @@ export async function usePlugin<K extends Side>(
   name: string,
   nodes: PluginNodes,
   source: SourceText,
+  parameters: Parameters | null,
 ): Promise<PluginOutcome<Definitions[K]>> {
-  const walk = new OptionWalk(source);
+  const walk = new OptionWalk(source, parameters);
   const base = ['job', 'content', nodes.index, kind];
   let definition: Definitions[K];
   try {
@@ -55,9 +59,13 @@ export async function usePlugin<K extends Side>(
     const path = formatPath([...base, 'name']);
     const { code, message } = err;
     const hint = err.hint ?? null;
-    return { use: null, problems: [{ code, level: 'error', file: source.name, ...place, path, message, hint }] };
+    return {
+      use: null,
+      problems: [{ code, level: 'error', file: source.name, ...place, path, message, hint }],
+      uses: [],
+    };
   }
-  if (!nodes.parameter) return { use: null, problems: [] };
+  if (!nodes.parameter) return { use: null, problems: [], uses: [] };
   const schema = definition.options as SchemaNode;
   const options = walk.run(schema, nodes.parameter, [...base, 'parameter']) as Record<string, unknown>;
   const validate =
@@ -69,14 +77,14 @@ export async function usePlugin<K extends Side>(
     deepFreeze(options);
     for (const f of pluginFindings(definition, options)) reportFinding(walk, f);
   }
-  if (!valid || hasError()) return { use: null, problems: walk.problems };
+  if (!valid || hasError()) return { use: null, problems: walk.problems, uses: [] };
   const use = {
     definition,
     options,
     publicOptions: publicOptions(schema, options),
     identity: identityOptions(schema, options),
   };
-  return { use, problems: walk.problems };
+  return { use, problems: walk.problems, uses: walk.uses };
 }
 
 function pluginFindings(d: AnyReaderDefinition | AnyWriterDefinition, options: Record<string, unknown>) {

@@ -31,6 +31,8 @@ export interface SchemaNode {
   readonly 'x-values'?: Readonly<Record<string, unknown>>;
   /** Accepted for the sake of old job files; the text says why it does nothing. */
   readonly 'x-ignored'?: string;
+  /** Names whose `${name}` the plugin replaces itself, row by row: they are left as they are. */
+  readonly 'x-template'?: readonly string[];
   /** The value belongs to a plugin's own schema and is not looked into. */
   readonly 'x-plugin'?: boolean;
 }

@@ -47,9 +47,10 @@ export function validateWalked(
     const at = parsePointer(e.instancePath);
     const missing = e.keyword === 'required' ? String(e.params['missingProperty']) : null;
     const { spot, rest } = nearestSpot(walk, at);
+    if (spot.unresolved === true) continue;
     const path: readonly PathSegment[] = [...spot.path, ...rest, ...(missing === null ? [] : [missing])];
-    const literal = source.text.slice(spot.node.offset, spot.node.offset + spot.node.length);
-    const hidden = rest.length > 0 || (spot.secret && literal !== 'null');
+    const literal = spot.shown ?? source.text.slice(spot.node.offset, spot.node.offset + spot.node.length);
+    const hidden = rest.length > 0 || spot.shown === null || (spot.secret && literal !== 'null');
     const shown = hidden ? null : shorten(literal);
     const { message, hint } = explain(e, schema, shown);
     walk.report('error', spot.node.offset, path, message, hint);

@@ -18,6 +18,7 @@ import { notBegunJson } from '../summary.js';
 export interface RunArguments {
   readonly job: string;
   readonly jobId?: string | undefined;
+  readonly param?: readonly string[] | undefined;
   readonly stateDir?: string | undefined;
   readonly output: OutputForm;
   readonly fresh: boolean;
@@ -37,7 +38,7 @@ export async function runCommand(args: RunArguments): Promise<number> {
   let loaded: JobResult;
   let stateRoot: string;
   try {
-    loaded = await openJob(args.job, args.jobId, registry);
+    loaded = await openJob(args.job, args, registry);
     stateRoot = stateRootOf(args.stateDir, loaded.ok ? loaded.stateDir : null);
   } catch (e) {
     return refuse(toSyncError(e), [], args.output);
@@ -58,7 +59,7 @@ export async function runCommand(args: RunArguments): Promise<number> {
 }
 
 async function runLoaded(
-  { parts, contentParallelism }: Extract<JobResult, { ok: true }>,
+  { parts, contentParallelism, clockGiven }: Extract<JobResult, { ok: true }>,
   stateRoot: string,
   stop: AbortSignal,
   registry: Registry,
@@ -89,12 +90,22 @@ async function runLoaded(
       },
       loadWriter: (name) => loadWriter(registry, name),
       workerEntry: laneWorkerEntry(),
+      ...(clockGiven ? {} : { atClock: (job: JobSpec, now: number) => jobAt(job, now, args, registry) }),
       failpoint: process.env['SYNC_FAILPOINT'],
     });
   } finally {
     for (const f of unfollow) f();
     await ready;
   }
+}
+
+/** The same part of the job, read when the clock showed another time. */
+async function jobAt(job: JobSpec, now: number, args: RunArguments, registry: Registry): Promise<JobSpec> {
+  const loaded = await openJob(args.job, args, registry, now);
+  if (!loaded.ok) throw loaded.error;
+  const same = loaded.parts.find((p) => p.jobId === job.jobId);
+  if (!same) throw new SyncError('JOB_INVALID', 'the job file has changed while the job started', { place: args.job });
+  return same;
 }
 
 /** Beside this module in the bundle; in the compiler's output folders are as in the sources. */

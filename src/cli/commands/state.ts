@@ -11,7 +11,7 @@ import {
 } from '../../core/checkpoint/state-admin.js';
 import { SyncError, type JsonObject } from '../../plugin-api/index.js';
 import { Registry } from '../../registry/registry.js';
-import { jobIdOfPath, openJob, readJobText, stateRootOf } from '../job-file.js';
+import { jobIdOfPath, jobInput, openJob, stateRootOf, type JobArguments } from '../job-file.js';
 import { createLogger } from '../logger.js';
 import { onTerminal, printNote, printResult, type OutputForm } from '../output.js';
 import { plainStderr } from '../stderr-line.js';
@@ -20,12 +20,15 @@ import { loadWriter } from './run.js';
 
 export interface StateArguments {
   readonly jobId?: string | undefined;
+  readonly param?: readonly string[] | undefined;
   readonly stateDir?: string | undefined;
   readonly output: OutputForm;
 }
 export interface JobStateArguments extends StateArguments {
   /** A job file, or a job id. */
   readonly job: string;
+  /** Id of the run that is meant. */
+  readonly run?: string | undefined;
 }
 
 interface Named {
@@ -38,7 +41,7 @@ interface Named {
 async function named(args: JobStateArguments): Promise<Named> {
   const isFile = existsSync(args.job) && statSync(args.job).isFile();
   if (!isFile) return { jobId: args.jobId ?? args.job, stateRoot: stateRootOf(args.stateDir, null), isFile };
-  const peek = peekJob(await readJobText(args.job));
+  const peek = await peekJob(await jobInput(args.job, args));
   const jobId = args.jobId ?? peek.jobId ?? jobIdOfPath(args.job);
   return { jobId, stateRoot: stateRootOf(args.stateDir, peek.stateDir), isFile };
 }
@@ -51,20 +54,25 @@ export async function listCommand(args: StateArguments): Promise<number> {
   return 0;
 }
 
+const COLUMNS: readonly (readonly [string, (s: StateListing) => string])[] = [
+  ['STATE', (s) => s.state],
+  ['EPOCH', (s) => String(s.epoch)],
+  ['ROWS', (s) => formatCount(s.rows)],
+  ['LAST CHECKPOINT', (s) => (s.at === 0 ? '-' : new Date(s.at).toISOString().replace(/\.\d+Z$/, 'Z'))],
+  ['RUN', (s) => s.runId],
+  ['PARAMETERS', (s) => s.parameters],
+  ['JOB', (s) => s.jobId],
+];
+
+/** Parameters have a column where any run has some. */
 function table(states: readonly StateListing[]): readonly string[] {
-  const head = ['STATE', 'EPOCH', 'ROWS', 'LAST CHECKPOINT', 'RUN', 'JOB'];
-  const rows = states.map((s) => [
-    s.state,
-    String(s.epoch),
-    formatCount(s.rows),
-    s.at === 0 ? '-' : new Date(s.at).toISOString().replace(/\.\d+Z$/, 'Z'),
-    s.runId,
-    s.jobId,
-  ]);
-  const widths = head.map((h, i) => Math.max(h.length, ...rows.map((r) => r[i]?.length ?? 0)));
-  return [head, ...rows].map((r) =>
-    r
-      .map((c, i) => c.padEnd(widths[i] ?? 0))
+  const columns = COLUMNS.map(([head, of]) => [head, ...states.map(of)]).filter(
+    ([head, ...cells]) => head !== 'PARAMETERS' || cells.some((c) => c !== ''),
+  );
+  const widths = columns.map((cells) => Math.max(...cells.map((c) => c.length)));
+  return ['', ...states].map((_, row) =>
+    columns
+      .map((cells, i) => (cells[row] ?? '').padEnd(widths[i] ?? 0))
       .join('  ')
       .trimEnd(),
   );
@@ -72,7 +80,7 @@ function table(states: readonly StateListing[]): readonly string[] {
 
 export async function showCommand(args: JobStateArguments): Promise<number> {
   const { jobId, stateRoot } = await named(args);
-  const state = await showState(stateRoot, jobId);
+  const state = await showState(stateRoot, jobId, args.run);
   printResult(args.output === 'json' ? JSON.stringify(state) : JSON.stringify(state, null, 2));
   return 0;
 }
@@ -88,7 +96,7 @@ export async function resolveCommand(args: ResolveArguments): Promise<number> {
     throw new SyncError('USAGE', `--lane is ${JSON.stringify(args.lane)}; must be a lane's number or all`);
   }
   const { jobId, stateRoot } = await named(args);
-  tell(await resolveState(stateRoot, jobId, lane, args.as), args.output);
+  tell(await resolveState(stateRoot, jobId, lane, args.as, args.run), args.output);
   return 0;
 }
 
@@ -96,7 +104,7 @@ export async function resetCommand(args: JobStateArguments): Promise<number> {
   const registry = new Registry(process.env);
   const { jobId, stateRoot, isFile } = await named(args);
   const { log, ready } = createLogger('info', onTerminal() ? 'pretty' : 'json', plainStderr());
-  const job = isFile ? await validJob(args.job, args.jobId, registry) : null;
+  const job = isFile ? await validJob(args.job, args, registry) : null;
   const text = await resetState(stateRoot, jobId, { log, job, loadWriter: (name) => loadWriter(registry, name) });
   await ready;
   tell(text, args.output);
@@ -104,8 +112,8 @@ export async function resetCommand(args: JobStateArguments): Promise<number> {
 }
 
 /** The job where its file is valid; else the options that the run recorded must do to reach the target. */
-async function validJob(path: string, jobId: string | undefined, registry: Registry): Promise<JobSpec | null> {
-  const loaded = await openJob(path, jobId, registry);
+async function validJob(path: string, args: JobArguments, registry: Registry): Promise<JobSpec | null> {
+  const loaded = await openJob(path, args, registry);
   if (loaded.ok) return loaded.parts[0];
   for (const p of loaded.problems) printNote(renderProblem(p));
   printNote('sync: the job file is not valid; the options recorded with its runs are used, without secrets');

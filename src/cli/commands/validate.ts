@@ -7,6 +7,7 @@ import { printNote, printResult, renderError, type OutputForm } from '../output.
 
 export interface ValidateArguments {
   readonly job: string;
+  readonly param?: readonly string[] | undefined;
   readonly output: OutputForm;
 }
 
@@ -17,7 +18,7 @@ export async function validateCommand(args: ValidateArguments): Promise<number> 
   };
   let result: JobResult;
   try {
-    result = await openJob(args.job, undefined, new Registry(process.env));
+    result = await openJob(args.job, args, new Registry(process.env));
   } catch (e) {
     const error = toSyncError(e);
     if (args.output === 'json') json({ ok: false, problems: [], error: { ...reportError(error) } });

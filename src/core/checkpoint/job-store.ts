@@ -144,7 +144,7 @@ export class JobStore {
   }
 
   async runNames(): Promise<readonly string[]> {
-    return list(this.#runs);
+    return (await list(this.#runs)).filter((n) => !n.startsWith('.'));
   }
 
   async runIds(runName: string): Promise<readonly string[]> {
@@ -181,6 +181,39 @@ export class JobStore {
     for (const name of await list(dir)) {
       if (name.startsWith(REMOVED)) await stateIo(dir, () => rm(join(dir, name), { recursive: true, force: true }));
     }
+  }
+
+  /** Removes all runs of the names that ended longest ago, beyond `keep` of them; this one's own stay. */
+  async pruneNames(runName: string, keep: number): Promise<void> {
+    const ended: { readonly name: string; readonly at: number }[] = [];
+    for (const name of await this.runNames()) {
+      const at = name === runName ? null : await this.#endedAt(name);
+      if (at !== null) ended.push({ name, at });
+    }
+    ended.sort((a, b) => b.at - a.at);
+    for (const { name } of ended.slice(Math.max(0, keep - 1))) {
+      const gone = join(this.#runs, `${REMOVED}${newRunId()}`);
+      await stateIo(this.#runs, () => rename(join(this.#runs, name), gone));
+    }
+    for (const name of await list(this.#runs)) {
+      if (!name.startsWith(REMOVED)) continue;
+      await stateIo(this.#runs, () => rm(join(this.#runs, name), { recursive: true, force: true }));
+    }
+  }
+
+  /** When the newest run of a name began (ms), where all of them are over; else null. */
+  async #endedAt(name: string): Promise<number | null> {
+    let newest: number | null = null;
+    for (const id of await this.runIds(name)) {
+      const run = this.run(name, id);
+      if (!(await run.has('finished')) && !(await run.has('abandoned'))) return null;
+      const at = await run.info().then(
+        (i) => i.at,
+        () => 0,
+      );
+      newest = Math.max(newest ?? 0, at);
+    }
+    return newest;
   }
 
   /** The name goes first, so that a process that dies in between leaves no half of a run behind. */

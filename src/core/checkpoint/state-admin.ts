@@ -22,6 +22,8 @@ import type { RunStore } from './run-store.js';
 export interface StateListing {
   readonly jobId: string;
   readonly runId: string;
+  /** The parameters that name the run; empty: none do. */
+  readonly parameters: string;
   readonly state: 'finished' | 'unfinished' | 'in doubt' | 'given up' | 'damaged';
   readonly epoch: number;
   /** ms since 1970 of the last checkpoint, or of the run's start. */
@@ -46,7 +48,7 @@ export async function listStates(stateRoot: string): Promise<readonly StateListi
     if (text === null) continue;
     const jobs = jobOf(stateRoot, text);
     if (!jobs) {
-      out.push({ jobId: name, runId: '', state: 'damaged', epoch: 0, at: 0, rows: 0 });
+      out.push({ jobId: name, runId: '', parameters: '', state: 'damaged', epoch: 0, at: 0, rows: 0 });
       continue;
     }
     const { jobId } = jobs;
@@ -73,7 +75,8 @@ async function listing(jobId: string, run: RunStore): Promise<StateListing> {
     return await soundListing(jobId, run);
   } catch (e) {
     if (toSyncError(e).code !== 'STATE_CORRUPT') throw e;
-    return { jobId, runId: run.runId, state: 'damaged', epoch: (await run.epochs()).at(-1) ?? 0, at: 0, rows: 0 };
+    const epoch = (await run.epochs()).at(-1) ?? 0;
+    return { jobId, runId: run.runId, parameters: parametersOf(run), state: 'damaged', epoch, at: 0, rows: 0 };
   }
 }
 
@@ -88,15 +91,52 @@ async function soundListing(jobId: string, run: RunStore): Promise<StateListing>
         ? 'in doubt'
         : 'unfinished';
   const rows = newest ? addCounters(newest.base, ...newest.lanes.map((l) => l.counters.to)).written : 0;
-  return { jobId, runId: run.runId, state, epoch: newest?.epoch ?? 0, at: newest?.at ?? (await run.info()).at, rows };
+  const at = newest?.at ?? (await run.info()).at;
+  return { jobId, runId: run.runId, parameters: parametersOf(run), state, epoch: newest?.epoch ?? 0, at, rows };
 }
 
-/** @throws SyncError USAGE where the job has no state. */
-async function currentRun(jobs: JobStore): Promise<RunStore> {
+function labelOf(run: RunStore): string {
+  const parameters = parametersOf(run);
+  return parameters === '' ? run.runId : `${run.runId} (${parameters})`;
+}
+
+function parametersOf(run: RunStore): string {
+  return run.runName === 'default' ? '' : decodeURIComponent(run.runName);
+}
+
+/**
+ * The run that is meant: by its id, else the unfinished one, else the one that began last.
+ * @throws SyncError USAGE where the job has no state, or several unfinished runs.
+ */
+async function currentRun(jobs: JobStore, wanted: string | undefined): Promise<RunStore> {
+  const found: { readonly run: RunStore; readonly open: boolean; readonly at: number }[] = [];
   for (const name of await jobs.runNames()) {
-    const current = await jobs.current(name);
-    if (current) return current.run;
+    for (const id of wanted === undefined ? [] : await jobs.runIds(name)) if (id === wanted) return jobs.run(name, id);
+    const run = (await jobs.current(name))?.run;
+    if (!run) continue;
+    const open = !(await run.has('finished')) && !(await run.has('abandoned'));
+    found.push({
+      run,
+      open,
+      at: await run.info().then(
+        (i) => i.at,
+        () => 0,
+      ),
+    });
   }
+  const known = found.map((f) => labelOf(f.run)).join(', ');
+  if (wanted !== undefined) {
+    throw new SyncError('USAGE', `job ${jobs.jobId} has no run ${wanted}`, { hint: `its runs are ${known || 'none'}` });
+  }
+  const open = found.filter((f) => f.open);
+  if (open.length > 1) {
+    const names = open.map((f) => labelOf(f.run)).join(', ');
+    throw new SyncError('USAGE', `job ${jobs.jobId} has several unfinished runs: ${names}`, {
+      hint: 'Say which: --run <id>.',
+    });
+  }
+  const best = open[0] ?? found.sort((a, b) => b.at - a.at)[0];
+  if (best) return best.run;
   throw new SyncError('USAGE', `there is no state of job ${jobs.jobId}`, {
     place: join(jobs.root, jobKey(jobs.jobId)),
     hint: '`sync state list` shows what there is.',
@@ -104,8 +144,8 @@ async function currentRun(jobs: JobStore): Promise<RunStore> {
 }
 
 /** The current run as JSON: what it is, its newest checkpoint, its outcome. */
-export async function showState(stateRoot: string, jobId: string): Promise<JsonValue> {
-  const run = await currentRun(store(stateRoot, jobId));
+export async function showState(stateRoot: string, jobId: string, runId?: string): Promise<JsonValue> {
+  const run = await currentRun(store(stateRoot, jobId), runId);
   const newest = await run.newest();
   const attempts = await run.attempts();
   return {
@@ -127,9 +167,10 @@ export async function resolveState(
   jobId: string,
   lane: number | 'all',
   as: 'committed' | 'lost',
+  runId?: string,
 ): Promise<string> {
   const jobs = store(stateRoot, jobId);
-  const run = await currentRun(jobs);
+  const run = await currentRun(jobs, runId);
   await using lock = await lockJob(jobs.dir, jobId);
   void lock;
   const newest = await run.newest();
@@ -159,7 +200,7 @@ export interface ResetDeps {
 /** Sweeps every run that may have left something at its target, then drops the job's state. */
 export async function resetState(stateRoot: string, jobId: string, deps: ResetDeps): Promise<string> {
   const jobs = store(stateRoot, jobId);
-  await currentRun(jobs);
+  if ((await jobs.runNames()).length === 0) await currentRun(jobs, undefined);
   await using lock = await lockJob(jobs.dir, jobId);
   void lock;
   const ended = new AbortController();

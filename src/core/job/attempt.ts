@@ -196,9 +196,13 @@ export class Attempt {
       await store.put('finished', run);
       points.hit('finished.after');
       // The run is over and noted so: a failure now would have its caller run the job a second time.
-      await jobs.pruneRuns(store.runName, job.settings.checkpoint.numRetainedRuns).catch((e: unknown) => {
-        log.warn({ error: toSyncError(e).message }, 'the state of old runs could not be removed');
-      });
+      const keep = job.settings.checkpoint.numRetainedRuns;
+      await jobs
+        .pruneRuns(store.runName, keep)
+        .then(() => jobs.pruneNames(store.runName, keep))
+        .catch((e: unknown) => {
+          log.warn({ error: toSyncError(e).message }, 'the state of old runs could not be removed');
+        });
     } else if (job.settings.checkpoint.onCancel === 'delete') {
       await store.assertNewest(attempt);
       await abandonRun(store, writer);

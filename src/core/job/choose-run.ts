@@ -19,6 +19,7 @@ export async function chooseRun(
   asked: { readonly fresh: boolean; readonly takeOver: boolean },
   log: Logger,
 ): Promise<Choice> {
+  await tellOfOthers(jobs, job, log);
   const after = await jobs.current(job.runName);
   const current = after?.run;
   const fresh = asked.fresh || !job.settings.checkpoint.resume;
@@ -62,6 +63,17 @@ export async function chooseRun(
     });
   }
   return { is: 'resume', run: current };
+}
+
+/** Unfinished runs of other parameters are left alone, and said to be there. */
+async function tellOfOthers(jobs: JobStore, job: JobSpec, log: Logger): Promise<void> {
+  for (const name of await jobs.runNames()) {
+    if (name === job.runName) continue;
+    const run = (await jobs.current(name))?.run;
+    if (!run || (await run.has('finished')) || (await run.has('abandoned'))) continue;
+    const others = name === 'default' ? 'of no parameters' : `of ${decodeURIComponent(name)}`;
+    log.info({ run: run.runId }, `run ${run.runId} ${others} is unfinished; it goes on when the job starts with them`);
+  }
 }
 
 /**

@@ -154,12 +154,6 @@ describe('job file: warnings', () => {
     );
     assert.equal(job.settings.channel, 2);
   });
-
-  test('a parameter that would be taken literally', async () => {
-    await assertAccepted(jobText({ reader: '"where": "dt = ${bizdate}"' }), [
-      'job.json:7:49: warning: job.content[0].reader.parameter.where: holds ${…}, which is taken literally; parameters are not replaced',
-    ]);
-  });
 });
 
 describe('job file: reader and writer together', () => {

@@ -1,7 +1,7 @@
 /** A database-like pair of plugins that records whether anything reached it, and a way to load job texts with it. */
 import assert from 'node:assert/strict';
 import { loadJob } from '../../../src/config/load-job.js';
-import type { JobResult, PluginSource } from '../../../src/config/job.js';
+import type { JobInput, JobResult, PluginSource } from '../../../src/config/job.js';
 import { renderProblem } from '../../../src/config/problem.js';
 import {
   defineReader,
@@ -112,9 +112,9 @@ export interface Loaded {
   readonly touched: Touched;
 }
 
-export async function load(text: string): Promise<Loaded> {
+export async function load(text: string, more: Partial<JobInput> = {}): Promise<Loaded> {
   const touched: Touched = { created: 0 };
-  const result = await loadJob({ text, name: 'job.json', defaultJobId: '/jobs/job.json' }, plugins(touched));
+  const result = await loadJob({ text, name: 'job.json', defaultJobId: '/jobs/job.json', ...more }, plugins(touched));
   return { result, lines: result.problems.map(renderProblem), touched };
 }
 
