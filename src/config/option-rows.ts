@@ -27,12 +27,17 @@ function rowsOf(schema: SchemaNode, prefix: string, order: RowOrder, from: Inher
   return [...first, ...rest].flatMap(([name, s]) => {
     const inherited: Inherited = {
       tuning: from.tuning || s['x-state'] === 'tuning',
-      secret: from.secret || s['x-secret'] === true,
+      secret: from.secret || isSecret(s),
     };
     const path = prefix + name;
     const below = objectsIn(s, path).flatMap((o) => rowsOf(o.schema, `${o.path}.`, order, inherited));
     return [{ path, schema: s, required: needed(name), ...inherited }, ...below];
   });
+}
+
+/** Also where it is only one form of the value, or the items of a list, that never leaves the config. */
+function isSecret(s: SchemaNode): boolean {
+  return s['x-secret'] === true || (branchesOf(s) ?? []).some(isSecret) || (s.items ? isSecret(s.items) : false);
 }
 
 /** The objects with options of their own in a value: itself, a form of it, its items, the values of a map. */
