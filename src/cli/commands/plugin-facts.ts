@@ -1,6 +1,12 @@
 /** What `sync plugins` and `sync describe` say of a plugin's reader or writer without any options of a job. */
 import { createRequire } from 'node:module';
-import type { AnyReaderDefinition, AnyWriterDefinition, Delivery } from '../../plugin-api/index.js';
+import {
+  SyncError,
+  toSyncError,
+  type AnyReaderDefinition,
+  type AnyWriterDefinition,
+  type Delivery,
+} from '../../plugin-api/index.js';
 import { versionOf } from '../../registry/installed.js';
 import type { Definitions } from '../../registry/load-definition.js';
 import type { Located } from '../../registry/registry.js';
@@ -70,5 +76,10 @@ function commonFacts<K extends 'reader' | 'writer'>(
 /** A function that takes no options gives the same answer for all of them. */
 function boundednessOf(reader: AnyReaderDefinition): ReaderFacts['boundedness'] {
   if (typeof reader.boundedness !== 'function') return null;
-  return reader.boundedness.length === 0 ? reader.boundedness({}) : 'by-options';
+  if (reader.boundedness.length > 0) return 'by-options';
+  try {
+    return reader.boundedness({});
+  } catch (e) {
+    throw new SyncError('PLUGIN_BROKEN', `boundedness of reader ${reader.name} threw: ${toSyncError(e).message}`);
+  }
 }
