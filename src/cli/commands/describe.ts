@@ -5,7 +5,7 @@ import { SUFFIXES } from '../../registry/names.js';
 import { Registry } from '../../registry/registry.js';
 import { printResult } from '../output.js';
 import { outputWidth, textTable, wrapText } from '../text-table.js';
-import { describedOf, originOf, type Described, type PluginFacts } from './plugin-facts.js';
+import { loadDescribed, originOf, type Described, type PluginFacts } from './plugin-facts.js';
 
 export interface DescribeArguments {
   readonly plugin: string;
@@ -23,7 +23,7 @@ export async function describeCommand(args: DescribeArguments): Promise<number> 
   const registry = new Registry(process.env);
   const kinds = args.reader === true ? ['reader' as const] : args.writer === true ? ['writer' as const] : undefined;
   const at = await registry.locate(args.plugin, kinds);
-  const all = describedOf(await originOf(at), await registry.definitions(at));
+  const all = await loadDescribed(registry, at, await originOf(at));
   if (args.json === true) printResult(JSON.stringify(all.map(describedJson), null, 2));
   else if (args.md === true) printResult(all.map((d) => markdown(d, all.length > 1)).join('\n\n'));
   else printResult(all.map((d) => describedText(d, outputWidth(PLAIN_WIDTH))).join('\n\n'));

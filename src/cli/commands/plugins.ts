@@ -1,8 +1,8 @@
-import { reportError, SyncError, toSyncError } from '../../plugin-api/index.js';
+import { reportError, toSyncError, type SyncError } from '../../plugin-api/index.js';
 import { Registry, type Located } from '../../registry/registry.js';
 import { printResult, type OutputForm } from '../output.js';
 import { outputWidth, textTable } from '../text-table.js';
-import { describedOf, originOf, type Origin, type PluginFacts } from './plugin-facts.js';
+import { loadDescribed, originOf, type Origin, type PluginFacts } from './plugin-facts.js';
 
 export interface PluginsArguments {
   readonly output: OutputForm;
@@ -11,9 +11,6 @@ export interface PluginsArguments {
 type Listed =
   | { readonly origin: Origin; readonly facts: readonly PluginFacts[] }
   | { readonly origin: Origin; readonly error: SyncError };
-
-/** Importing a plugin does nothing, so one that takes longer does not end at all. */
-const LOAD_MS = 5000;
 
 /** A package that cannot be used is a line of the list. @returns the exit code. */
 export async function pluginsCommand(args: PluginsArguments): Promise<number> {
@@ -27,25 +24,9 @@ export async function pluginsCommand(args: PluginsArguments): Promise<number> {
 async function listed(registry: Registry, at: Located): Promise<Listed> {
   const origin = await originOf(at);
   try {
-    const definitions = await within(LOAD_MS, `plugin ${origin.package}`, registry.definitions(at));
-    return { origin, facts: describedOf(origin, definitions).map((d) => d.facts) };
+    return { origin, facts: (await loadDescribed(registry, at, origin)).map((d) => d.facts) };
   } catch (e) {
     return { origin, error: toSyncError(e, 'PLUGIN_BROKEN') };
-  }
-}
-
-/** The timer also keeps the process alive, which would end at an import that waits for nothing. */
-export async function within<T>(ms: number, what: string, result: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new SyncError('PLUGIN_BROKEN', `${what} is not loaded after ${String(ms)} ms`));
-    }, ms);
-  });
-  try {
-    return await Promise.race([result, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
