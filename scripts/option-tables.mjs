@@ -2,39 +2,11 @@
 // Between `<!-- options: reader -->` (or writer) and `<!-- end -->`. --write puts them in; else a stale one is an error.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { format, resolveConfig } from 'prettier';
+import { optionMarkdown } from '../dist/src/config/option-markdown.js';
 
 const root = join(import.meta.dirname, '..');
 const write = process.argv.includes('--write');
 const MARKED = /(<!-- options: (reader|writer) -->)[^]*?(<!-- end -->)/g;
-
-const spelled = (v) => (typeof v === 'string' && /^[!-~]+$/.test(v) ? v : JSON.stringify(v));
-const code = (v) => `\`${spelled(v)}\``.replaceAll('|', '\\|');
-
-function typeOf(s) {
-  if (s.enum) return s.enum.map(code).join(', ');
-  if (s.anyOf) return s.anyOf.map(typeOf).join(' or ');
-  if (Array.isArray(s.type)) return s.type.filter((t) => t !== 'null').join(' or ');
-  if (s.type === 'array') return `list of ${typeOf(s.items ?? {})}`;
-  return s['x-unit'] ?? s.type ?? 'any';
-}
-
-function meaningOf(s) {
-  const aliases = s['x-aliases'] ?? [];
-  const also = aliases.length > 0 ? ` Also ${aliases.map(code).join(', ')}.` : '';
-  return `${s.description ?? ''}${also}`.replaceAll('|', '\\|');
-}
-
-function rows(schema, prefix) {
-  return Object.entries(schema.properties).flatMap(([name, s]) => {
-    const by = schema.required?.includes(name) ? 'required' : s.default === undefined ? '–' : code(s.default);
-    const object = [s.items, ...(s.items?.anyOf ?? [])].find((x) => x?.properties);
-    return [
-      `| \`${prefix}${name}\` | ${typeOf(s)} | ${by} | ${meaningOf(s)} |`,
-      ...(object ? rows(object, `${name}[].`) : []),
-    ];
-  });
-}
 
 let stale = false;
 for (const plugin of readdirSync(join(root, 'plugins'))) {
@@ -43,11 +15,10 @@ for (const plugin of readdirSync(join(root, 'plugins'))) {
   if (!existsSync(path) || !existsSync(code)) continue;
   const module = await import(code);
   const text = readFileSync(path, 'utf8');
-  const filled = text.replace(MARKED, (_, open, kind, close) => {
-    const { options } = module[kind];
-    return `${open}\n\n| option | type | default | meaning |\n| --- | --- | --- | --- |\n${rows(options, '').join('\n')}\n\n${close}`;
-  });
-  const wanted = await format(filled, { ...(await resolveConfig(path)), parser: 'markdown' });
+  const wanted = text.replace(
+    MARKED,
+    (_, open, kind, close) => `${open}\n\n${optionMarkdown(module[kind].options)}\n\n${close}`,
+  );
   if (wanted === text) continue;
   if (write) writeFileSync(path, wanted);
   else {

@@ -265,6 +265,7 @@ export const reader = defineReader({
   summary: 'Reads local files (csv, JSON lines, text; plain, gzip, zstd or bzip2) or standard input.',
   options: READER_OPTIONS,
   boundedness: (o) => (o.watch ? 'unbounded' : 'bounded'),
+  replayable: 'by-options', // standard input is not
   check,
   columns: (o) => {
     const specs = columnSpecs(o.column);

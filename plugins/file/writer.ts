@@ -199,6 +199,7 @@ export const writer = defineWriter({
   aliases: ['filewriter', 'txtfile', 'txtfilewriter', 'localfilewriter'],
   summary: 'Writes local files (csv, JSON lines, text; plain, gzip or zstd), exactly once, or standard output.',
   options: WRITER_OPTIONS,
+  delivery: ['exactly-once', 'at-least-once'], // the latter to standard output
   check,
   usesStdout: (o) => o.path === STDIN,
   columns: wantedColumns,

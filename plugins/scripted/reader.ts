@@ -98,6 +98,7 @@ export const reader = defineReader({
   summary: 'Rows made from a script, with trouble on demand, for tests.',
   options: READER_OPTIONS,
   boundedness: (o) => (o.splits.every((s) => s.bounded) ? 'bounded' : 'unbounded'),
+  replayable: 'by-options',
   check,
   columns: () => COLUMNS,
   create: (options) => Promise.resolve(new ScriptedReader(options)),

@@ -98,6 +98,7 @@ export const writer = defineWriter({
   aliases: [],
   summary: 'A small exactly-once store of files, with trouble on demand, for tests.',
   options: WRITER_OPTIONS,
+  delivery: ['exactly-once', 'at-least-once'],
   check: (o) =>
     o.delivery === 'at-least-once' && (o.lose.length > 0 || o.unknown.length > 0 || o.late.length > 0)
       ? [{ path: 'delivery', message: 'lose, unknown and late need exactly-once' }]

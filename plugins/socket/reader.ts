@@ -70,6 +70,7 @@ export const reader = defineReader({
   summary: 'Reads lines from a TCP server, at most once.',
   options: READER_OPTIONS,
   boundedness: () => 'unbounded',
+  replayable: false,
   check,
   columns: columnNames,
   create: (o, context) => Promise.resolve(createReader(o, context)),

@@ -56,6 +56,7 @@ export const reader = defineReader({
   summary: 'Makes up rows.',
   options: READER_OPTIONS,
   boundedness: (o) => (countsOf(o).includes(0) ? 'unbounded' : 'bounded'),
+  replayable: true,
   check: checkColumns,
   columns: columnNames,
   create: (o) => Promise.resolve(new StreamReader(o)),

@@ -111,6 +111,7 @@ export const writer = defineWriter({
   aliases: [],
   summary: 'Prints rows to stdout, or drops them.',
   options: WRITER_OPTIONS,
+  delivery: ['at-least-once'],
   columns: () => null,
   usesStdout: (o) => o.print,
   create: (o) => Promise.resolve(new StreamWriter(o)),

@@ -127,6 +127,28 @@ export const COMMANDS: readonly CommandSpec[] = [
     async (a) => (await import('./commands/validate.js')).validateCommand(a),
   ),
   command(
+    'describe',
+    '<plugin>',
+    'The options of a plugin, and what it promises.',
+    (y) =>
+      y
+        .positional('plugin', { type: 'string', demandOption: true, describe: 'Its name, as in a job file.' })
+        .option('reader', { type: 'boolean', describe: 'Only its reader.' })
+        .option('writer', { type: 'boolean', describe: 'Only its writer.' })
+        .option('json', { type: 'boolean', describe: 'As JSON, with the JSON Schema of the options.' })
+        .option('md', { type: 'boolean', describe: 'The options as a table in Markdown.' })
+        .conflicts('reader', 'writer')
+        .conflicts('json', 'md'),
+    async (a) => (await import('./commands/describe.js')).describeCommand(a),
+  ),
+  command(
+    'plugins',
+    '',
+    'All plugins that are there, and what they promise.',
+    (y) => outputOption(y),
+    async (a) => (await import('./commands/plugins.js')).pluginsCommand(a),
+  ),
+  command(
     'state list',
     '',
     'All jobs that have state.',

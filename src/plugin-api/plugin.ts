@@ -1,7 +1,7 @@
 import type { FromSchema, JSONSchema } from 'json-schema-to-ts';
 import type { PluginContext } from './context.js';
 import type { Reader } from './reader.js';
-import type { Writer } from './writer.js';
+import type { Delivery, Writer } from './writer.js';
 
 /** Raised when the contract changes in a way that old plugins cannot follow. */
 export const API_VERSION = 1;
@@ -47,6 +47,8 @@ interface ReaderShape<S, O> extends PluginBase<S> {
   readonly kind: 'reader';
   /** Whether jobs with these options end by themselves. */
   boundedness(options: O): 'bounded' | 'unbounded';
+  /** What readers will say of themselves, for listings; without it nothing is said. */
+  readonly replayable?: boolean | 'by-options';
   /** Pure: no I/O. Rules that one schema cannot say. */
   check?(options: O): readonly Finding[];
   /** Pure: the columns the reader will deliver, where the options alone tell; null: known only at run time. */
@@ -56,6 +58,8 @@ interface ReaderShape<S, O> extends PluginBase<S> {
 
 interface WriterShape<S, O> extends PluginBase<S> {
   readonly kind: 'writer';
+  /** What writers will promise, the usual first where that depends on options; for listings. */
+  readonly delivery?: readonly Delivery[];
   check?(options: O): readonly Finding[];
   /** Pure: the columns the writer expects, in order; null: takes what comes. */
   columns?(options: O): readonly string[] | null;

@@ -92,7 +92,7 @@ async function packageIn(dir: string, wanted: string | null): Promise<InstalledP
   return plugin !== null && (wanted === null || plugin === wanted) ? { name: plugin, package: full, dir } : null;
 }
 
-/** All that are installed, for hints. */
+/** All that are installed, for hints and lists. */
 export async function listInstalled(places: LookupPlaces): Promise<readonly InstalledPlugin[]> {
   const all = new Map<string, InstalledPlugin>();
   for (const folder of packageFolders(places)) {
@@ -115,6 +115,12 @@ export async function importInstalled(plugin: InstalledPlugin): Promise<unknown>
   const json = await packageJson(plugin.dir);
   const entry = entryOf(json?.['exports']) ?? entryOf(json?.['main']) ?? './index.js';
   return import(pathToFileURL(resolve(plugin.dir, entry)).href);
+}
+
+/** As its package.json has it; null: it does not say. */
+export async function versionOf(plugin: InstalledPlugin): Promise<string | null> {
+  const version = (await packageJson(plugin.dir))?.['version'];
+  return typeof version === 'string' ? version : null;
 }
 
 /** The file that `import` of the package would take. */

@@ -1,15 +1,9 @@
-import { API_VERSION, SyncError, type AnyReaderDefinition, type AnyWriterDefinition } from '../plugin-api/index.js';
+import { SyncError, type AnyReaderDefinition, type AnyWriterDefinition } from '../plugin-api/index.js';
 import { BUILTIN_PLUGINS, importBuiltin, importValidator, type BuiltinPlugin } from './builtin.js';
 import type { InstalledPlugin } from './installed.js';
+import { checkInstalled, loadDefinitions, type Definitions, type Kind } from './load-definition.js';
+import { bareNames } from './names.js';
 import { nearestName } from './nearest.js';
-
-type Kind = 'reader' | 'writer';
-
-/** What job files may say after a plugin's name. */
-const SUFFIXES: Readonly<Record<Kind, readonly string[]>> = {
-  reader: ['reader', 'source'],
-  writer: ['writer', 'sink'],
-};
 
 /**
  * Set by the registry itself: which packages this process has found (JSON: `reader.<name>` → package). The threads of
@@ -21,6 +15,13 @@ const RESOLVED = 'SYNC_RESOLVED_PLUGINS';
 export interface BuiltValidator {
   (data: unknown): boolean;
 }
+
+/** A plugin that is there, not loaded. */
+export type Located =
+  | { readonly is: 'builtin'; readonly plugin: BuiltinPlugin; readonly kinds: readonly Kind[] }
+  | { readonly is: 'package'; readonly plugin: InstalledPlugin; readonly kinds: readonly Kind[] };
+
+const BOTH: readonly Kind[] = ['reader', 'writer'];
 
 /** Finds plugins by name and loads them on demand: those that ship with the tool, then installed packages. */
 export class Registry {
@@ -36,11 +37,11 @@ export class Registry {
   }
 
   async reader(name: string): Promise<AnyReaderDefinition> {
-    return (await this.#load('reader', name)) as AnyReaderDefinition;
+    return (await this.#load('reader', name)) as AnyReaderDefinition; // or it has thrown
   }
 
   async writer(name: string): Promise<AnyWriterDefinition> {
-    return (await this.#load('writer', name)) as AnyWriterDefinition;
+    return (await this.#load('writer', name)) as AnyWriterDefinition; // or it has thrown
   }
 
   /** Null where no validator was built for the schema. */
@@ -54,91 +55,106 @@ export class Registry {
     }
   }
 
-  async #load(kind: Kind, name: string): Promise<unknown> {
+  /**
+   * The plugin of this name. Its `kinds`: those of the wanted ones that the name can mean, `streamwriter` only a writer.
+   * @throws SyncError PLUGIN_UNKNOWN
+   */
+  async locate(name: string, kinds: readonly Kind[] = BOTH): Promise<Located> {
     const wanted = name.trim().toLowerCase();
-    const builtin = this.#byName(kind, wanted);
-    if (builtin?.kinds.includes(kind) === true) return loadFrom(kind, builtin.name, () => importBuiltin(builtin.name));
-    const crossed = this.#byName(kind === 'reader' ? 'writer' : 'reader', wanted);
-    if (crossed) throw crossedKinds(kind, name, crossed);
-    return this.#installed(kind, name, wanted);
+    for (const plugin of this.#plugins) {
+      const meant = kinds.filter((k) => plugin.kinds.includes(k) && isNameOf(plugin, k, wanted));
+      if (meant.length > 0) return { is: 'builtin', plugin, kinds: meant };
+    }
+    for (const kind of kinds.length === 1 ? kinds : []) {
+      const crossed = this.#plugins.find((p) => isNameOf(p, otherThan(kind), wanted));
+      if (crossed) throw crossedKinds(kind, name, crossed);
+    }
+    const { findInstalled } = await import('./installed.js');
+    const { isMainThread } = await import('node:worker_threads');
+    const [only] = kinds;
+    const known = isMainThread || only === undefined ? undefined : this.#resolved()[`${only}.${wanted}`];
+    const names = [...new Set(kinds.flatMap((k) => bareNames(k, wanted)))];
+    const plugin = known ?? (await findInstalled(names, this.#places()));
+    if (!plugin) throw await this.#unknown(kinds, name, wanted);
+    const { name: short, package: full } = plugin;
+    const meant = kinds.filter((k) => bareNames(k, wanted).some((n) => n === short || n === full));
+    return { is: 'package', plugin, kinds: meant };
   }
 
-  async #installed(kind: Kind, name: string, wanted: string): Promise<unknown> {
-    const { findInstalled, importInstalled } = await import('./installed.js');
-    const { isMainThread } = await import('node:worker_threads');
-    const places = { pluginPath: this.#env['SYNC_PLUGIN_PATH'], cwd: this.#cwd };
-    const known = isMainThread ? undefined : this.#resolved()[`${kind}.${wanted}`];
-    const found = known ?? (await findInstalled(bareNames(kind, wanted), places));
-    if (!found) throw await this.#unknown(kind, name, wanted);
-    const label = `${found.package} (${found.dir})`;
-    if (BUILTIN_PLUGINS.some((p) => p.name === found.name || p.aliases.includes(found.name))) {
+  /** All plugins that job files can name: those that ship with the tool, then the packages that are installed. */
+  async everything(): Promise<readonly Located[]> {
+    const { listInstalled } = await import('./installed.js');
+    return [
+      ...this.#plugins.map((plugin) => ({ is: 'builtin', plugin, kinds: plugin.kinds }) as const),
+      ...(await listInstalled(this.#places())).map((plugin) => ({ is: 'package', plugin, kinds: BOTH }) as const),
+    ];
+  }
+
+  /**
+   * Loads a plugin.
+   * @throws SyncError PLUGIN_BROKEN, also where it has none of the kinds.
+   */
+  async definitions(at: Located): Promise<Definitions> {
+    if (at.is === 'builtin') return loadDefinitions(at.kinds, at.plugin.name, () => importBuiltin(at.plugin.name));
+    const { importInstalled } = await import('./installed.js');
+    const { name, package: full, dir } = at.plugin;
+    const label = `${full} (${dir})`;
+    if (BUILTIN_PLUGINS.some((p) => p.name === name || p.aliases.includes(name))) {
       throw new SyncError('PLUGIN_BROKEN', `${label} has the name of a plugin that ships with the tool`);
     }
-    const definition = await loadFrom(kind, label, () => importInstalled(found));
-    if (definition.name !== found.name) {
-      throw new SyncError('PLUGIN_BROKEN', `${label} calls its ${kind} "${String(definition.name)}"`, {
-        hint: `The name must be "${found.name}", as in the name of the package.`,
-      });
-    }
-    if (isMainThread) this.#env[RESOLVED] = JSON.stringify({ ...this.#resolved(), [`${kind}.${found.name}`]: found });
-    return definition;
+    const definitions = await loadDefinitions(at.kinds, label, () => importInstalled(at.plugin));
+    checkInstalled(definitions, label, name);
+    return definitions;
+  }
+
+  async #load<K extends Kind>(kind: K, name: string): Promise<Definitions[K]> {
+    const at = await this.locate(name, [kind]);
+    const definitions = await this.definitions(at);
+    if (at.is === 'package') await this.#note(kind, at.plugin);
+    return definitions[kind];
+  }
+
+  async #note(kind: Kind, plugin: InstalledPlugin): Promise<void> {
+    const { isMainThread } = await import('node:worker_threads');
+    if (!isMainThread) return;
+    this.#env[RESOLVED] = JSON.stringify({ ...this.#resolved(), [`${kind}.${plugin.name}`]: plugin });
+  }
+
+  #places() {
+    return { pluginPath: this.#env['SYNC_PLUGIN_PATH'], cwd: this.#cwd };
   }
 
   #resolved(): Readonly<Record<string, InstalledPlugin>> {
     return JSON.parse(this.#env[RESOLVED] ?? '{}') as Readonly<Record<string, InstalledPlugin>>;
   }
 
-  async #unknown(kind: Kind, name: string, wanted: string): Promise<SyncError> {
+  async #unknown(kinds: readonly Kind[], name: string, wanted: string): Promise<SyncError> {
     const { listInstalled } = await import('./installed.js');
-    const installed = await listInstalled({ pluginPath: this.#env['SYNC_PLUGIN_PATH'], cwd: this.#cwd });
-    const known = this.#plugins.filter((p) => p.kinds.includes(kind) && p.onlyWith === undefined);
-    const names = [...known.flatMap((p) => [p.name, ...p.aliases]), ...installed.map((p) => p.name)];
-    const spellings = [...names.flatMap((n) => [n, `${n}${kind}`]), ...installed.map((p) => p.package)];
+    const installed = await listInstalled(this.#places());
+    const shipped = this.#plugins.filter((p) => p.onlyWith === undefined);
+    // Each with what may be said behind it.
+    const named = kinds.flatMap((kind) => [
+      ...shipped.filter((p) => p.kinds.includes(kind)).flatMap((p) => [p.name, ...p.aliases].map((n) => ({ n, kind }))),
+      ...installed.map((p) => ({ n: p.name, kind })),
+    ]);
+    const spellings = [...named.flatMap(({ n, kind }) => [n, `${n}${kind}`]), ...installed.map((p) => p.package)];
     const near = nearestName(wanted, spellings);
-    const all = [...known.map((p) => `${p.name}${kind}`), ...installed.map((p) => `${p.name} (${p.package})`)];
-    const hint = near === null ? `known ${kind}s: ${all.join(', ')}` : `did you mean "${near}"?`;
-    return new SyncError('PLUGIN_UNKNOWN', `no ${kind} is named "${name}"`, { hint });
-  }
-
-  #byName(kind: Kind, wanted: string): BuiltinPlugin | undefined {
-    const bare = bareNames(kind, wanted);
-    return this.#plugins.find((p) => bare.some((n) => n === p.name || p.aliases.includes(n)));
+    const [only] = kinds.length === 1 ? kinds : [];
+    const ours = only === undefined ? shipped : shipped.filter((p) => p.kinds.includes(only));
+    const all = [...ours.map((p) => p.name + (only ?? '')), ...installed.map((p) => `${p.name} (${p.package})`)];
+    const what = only ?? 'plugin';
+    const hint = near === null ? `known ${what}s: ${all.join(', ')}` : `did you mean "${near}"?`;
+    return new SyncError('PLUGIN_UNKNOWN', `no ${what} is named "${name}"`, { hint });
   }
 }
 
-function bareNames(kind: Kind, wanted: string): readonly string[] {
-  return [wanted, ...SUFFIXES[kind].filter((s) => wanted.endsWith(s)).map((s) => wanted.slice(0, -s.length))];
+const otherThan = (kind: Kind): Kind => (kind === 'reader' ? 'writer' : 'reader');
+
+function isNameOf(plugin: BuiltinPlugin, kind: Kind, wanted: string): boolean {
+  return bareNames(kind, wanted).some((n) => n === plugin.name || plugin.aliases.includes(n));
 }
 
 function crossedKinds(kind: Kind, name: string, plugin: BuiltinPlugin): SyncError {
-  const other = kind === 'reader' ? 'writer' : 'reader';
   const hint = plugin.kinds.includes(kind) ? `did you mean "${plugin.name}${kind}"?` : `${plugin.name} has no ${kind}`;
-  return new SyncError('PLUGIN_UNKNOWN', `"${name}" is no ${kind} but a ${other}`, { hint });
-}
-
-async function loadFrom(
-  kind: Kind,
-  label: string,
-  load: () => Promise<unknown>,
-): Promise<Partial<AnyReaderDefinition | AnyWriterDefinition>> {
-  let module: Readonly<Record<string, unknown>>;
-  try {
-    module = (await load()) as Readonly<Record<string, unknown>>;
-  } catch (e) {
-    const why = e instanceof Error ? e.message : String(e);
-    const lacksTool = /Cannot find package 'syncx'/.test(why);
-    throw new SyncError('PLUGIN_BROKEN', `plugin ${label} cannot be loaded: ${why}`, {
-      cause: e,
-      ...(lacksTool ? { hint: 'Install syncx beside the plugin, so that it finds the contract.' } : {}),
-    });
-  }
-  const definition = module[kind] as Partial<AnyReaderDefinition | AnyWriterDefinition> | undefined;
-  if (definition === undefined) throw new SyncError('PLUGIN_BROKEN', `plugin ${label} exports no ${kind}`);
-  if (definition.apiVersion !== API_VERSION) {
-    const has = String(definition.apiVersion);
-    throw new SyncError('PLUGIN_BROKEN', `plugin ${label} is for contract ${has}, this is ${String(API_VERSION)}`, {
-      hint: 'install a version of the plugin that fits this version of the tool',
-    });
-  }
-  return definition;
+  return new SyncError('PLUGIN_UNKNOWN', `"${name}" is no ${kind} but a ${otherThan(kind)}`, { hint });
 }

@@ -10,18 +10,25 @@ export const SAMPLE = join(ROOT, 'test/plugin-package/sample');
 
 export interface Block {
   readonly language: string;
-  /** The file that it shows; commands have none. */
+  /** The file that it shows; commands and their output have none. */
   readonly file: string | null;
   readonly text: string;
 }
 
 export function pageBlocks(): readonly Block[] {
   const page = readFileSync(join(ROOT, 'docs/write-a-plugin.md'), 'utf8');
-  return [...page.matchAll(/^```(\S*)(?: file=(\S+))?\n([^]*?)^```$/gm)].map(([, language = '', file, text = '']) => ({
-    language,
-    file: file ?? null,
-    text,
-  }));
+  return [...page.matchAll(/^```(\S*)(?: file=(\S+)| output)?\n([^]*?)^```$/gm)].map(
+    ([, language = '', file, text = '']) => ({
+      language,
+      file: file ?? null,
+      text,
+    }),
+  );
+}
+
+/** What the page says that `describe` prints. */
+export function shownDescription(): string {
+  return pageBlocks().find((b) => b.language === 'text')?.text ?? '';
 }
 
 export interface Ended {
@@ -68,6 +75,7 @@ const NPM = {
   npm_config_prefer_offline: 'true',
   npm_config_loglevel: 'error',
   NODE_TEST_CONTEXT: undefined,
+  COLUMNS: undefined, // what is printed is as wide as on the page
 };
 
 export class Installed implements Disposable {
@@ -82,7 +90,8 @@ export class Installed implements Disposable {
   async install(): Promise<void> {
     mkdirSync(this.#ws.path('syncx'));
     await this.#run(['npm', 'pack', '--pack-destination', this.#ws.path('syncx')], ROOT);
-    const steps = pageBlocks().map((b) =>
+    const done = pageBlocks().filter((b) => b.language !== 'text');
+    const steps = done.map((b) =>
       b.file === null ? b.text : `cat > '${b.file}' <<'END_OF_BLOCK'\n${b.text}END_OF_BLOCK\n`,
     );
     this.#ws.write('steps.sh', `set -eu\n${steps.join('')}`);

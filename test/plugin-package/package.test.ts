@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { ROOT, until } from '../support/sync.js';
 import { publishedLines, tree } from '../support/workspace.js';
-import { Installed, SAMPLE, start, summaryOf } from './install.js';
+import { Installed, SAMPLE, shownDescription, start, summaryOf } from './install.js';
 
 const there = new Installed();
 before(() => there.install(), { timeout: 300_000 });
@@ -55,6 +55,7 @@ test('the page can be followed word for word, and its plugin passes the testkit'
   assert.match(there.log, /^# pass [3-9]\d$/m);
   assert.match(there.log, /^# fail 0$/m);
   assert.match(there.log, /^job\.json is valid: counter → counter$/m);
+  assert.ok(shownDescription() !== '' && there.log.includes(shownDescription()), there.log);
   assertCounted(join(there.jobs, 'out'));
 });
 
@@ -81,6 +82,47 @@ test('names: with suffixes, as a package, mistyped', async () => {
   assert.match(await validate('syncx-plugin-countr'), /did you mean "syncx-plugin-counter"\?/);
   assert.match(await validate('oracle'), /known readers: .*, counter \(syncx-plugin-counter\)/);
   assert.match(await validate('../counter'), /no reader is named/);
+});
+
+test('it is described and listed as those of the tool are', async () => {
+  const { version } = JSON.parse(readFileSync(join(SAMPLE, 'package.json'), 'utf8')) as { readonly version: string };
+  const from = { version, package: 'syncx-plugin-counter', aliases: [] };
+  for (const name of ['counterwriter', 'syncx-plugin-counter']) {
+    const r = await there.sync(['describe', name, '--json']).done;
+    assert.equal(r.code, 0, r.stderr);
+    const all = JSON.parse(r.stdout) as readonly Readonly<Record<string, unknown>>[];
+    const kinds = name === 'counterwriter' ? ['writer'] : ['reader', 'writer'];
+    assert.deepEqual(
+      all.map((d) => d['kind']),
+      kinds,
+    );
+    const { options, ...facts } = all.at(-1) ?? {};
+    const summary = 'Writes rows as JSON lines into a folder, exactly once.';
+    assert.deepEqual(facts, { name: 'counter', ...from, kind: 'writer', summary, delivery: ['exactly-once'] });
+    assert.deepEqual((options as { readonly required: unknown }).required, ['path']);
+  }
+  const md = await there.sync(['describe', 'counter', '--writer', '--md']).done;
+  assert.equal(
+    md.stdout,
+    `| option | type   | default  | meaning                                                    |
+| ------ | ------ | -------- | ---------------------------------------------------------- |
+| \`path\` | string | required | Folder that gets the files; it is made if it is not there. |
+`,
+  );
+  const unknown = await there.sync(['describe', 'countr']).done;
+  assert.deepEqual(
+    [unknown.code, unknown.stdout, unknown.stderr],
+    [2, '', 'sync: PLUGIN_UNKNOWN: no plugin is named "countr"; did you mean "counter"?\n'],
+  );
+  const list = await there.sync(['plugins']).done;
+  const lines = list.stdout.split('\n').filter((l) => l.startsWith('counter '));
+  assert.deepEqual(
+    lines.map((l) => l.replace(/ {2,}/g, '  ')),
+    [
+      `counter  reader  ${version}  bounded  yes  -  syncx-plugin-counter`,
+      `counter  writer  ${version}  -  -  exactly-once  syncx-plugin-counter`,
+    ],
+  );
 });
 
 describe('it runs', () => {

@@ -1,15 +1,16 @@
 /** docs/write-a-plugin.md shows the sample plugin as it is, so that who follows it gets what the tests have run. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ROOT } from '../support/sync.js';
-import { pageBlocks, SAMPLE } from './install.js';
+import { ROOT, sync } from '../support/sync.js';
+import { Workspace } from '../support/workspace.js';
+import { pageBlocks, SAMPLE, shownDescription } from './install.js';
 
 const page = readFileSync(join(ROOT, 'docs/write-a-plugin.md'), 'utf8');
 const blocks = pageBlocks();
 const shell = blocks.filter((b) => b.language === 'sh');
-const shown = blocks.flatMap((b) => (b.language === 'sh' ? [] : [b]));
+const shown = blocks.filter((b) => b.language !== 'sh' && b.language !== 'text');
 
 test('each block of code is a file of the sample, whole', () => {
   for (const b of shown) {
@@ -45,4 +46,15 @@ test('commands name the versions that there are', () => {
   const text = shell.map((b) => b.text).join('');
   assert.ok(text.includes(`syncx-${version(join(ROOT, 'package.json'))}.tgz`));
   assert.ok(text.includes(`syncx-plugin-counter-${version(join(SAMPLE, 'package.json'))}.tgz`));
+});
+
+test('what describe prints is what the page shows', async () => {
+  using ws = new Workspace();
+  cpSync(SAMPLE, ws.path('syncx-plugin-counter'), { recursive: true });
+  mkdirSync(ws.path('node_modules'));
+  symlinkSync(ROOT, ws.path('node_modules/syncx'));
+  const env = { SYNC_PLUGIN_PATH: ws.path('syncx-plugin-counter'), COLUMNS: '' };
+  const r = await sync(['describe', 'counter'], { cwd: ws.dir, env });
+  assert.equal(r.code, 0, r.stderr);
+  assert.equal(r.stdout, shownDescription());
 });

@@ -9,6 +9,7 @@ export const reader = defineReader({
   summary: 'Counts from 1.',
   options: READER_OPTIONS,
   boundedness: () => 'bounded',
+  replayable: true,
   columns: () => ['id', 'text'],
   create: async (options) => ({
     replayable: true,

@@ -9,6 +9,7 @@ export const writer = defineWriter({
   aliases: [],
   summary: 'Writes rows as JSON lines into a folder, exactly once.',
   options: WRITER_OPTIONS,
+  delivery: ['exactly-once'],
   create: async (options, context) => {
     const target = {
       storage: localStorage,
