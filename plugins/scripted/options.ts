@@ -72,6 +72,18 @@ export const READER_OPTIONS = {
       'x-unit': 'rows',
       'x-state': 'tuning',
     },
+    increColumn: {
+      type: 'string',
+      enum: ['', 'n'],
+      default: '',
+      description: 'Each run reads the rows that have come since the last one, as one split, instead of `splits`.',
+    },
+    sourceFile: {
+      type: 'string',
+      default: '',
+      'x-path': 'one',
+      description: 'Path of the file that holds how many rows there are; needed for `increColumn`.',
+    },
     padding: {
       type: 'integer',
       minimum: 0,

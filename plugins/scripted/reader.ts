@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import {
   defineReader,
   SyncError,
+  type CursorBounds,
   type Finding,
   type JsonValue,
   type LaneContext,
@@ -11,10 +12,10 @@ import {
   type Reader,
   type SplitPlanner,
 } from 'syncx/plugin-api';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { makeDir } from './durable.js';
 import { ScriptedLaneReader } from './lane-reader.js';
-import { READER_OPTIONS, type ReaderOptions } from './options.js';
+import { READER_OPTIONS, type ReaderOptions, type SplitOptions } from './options.js';
 import { ScriptedPlanner } from './planner.js';
 import { COLUMNS } from './rows.js';
 import { TROUBLES } from './trouble.js';
@@ -34,14 +35,23 @@ class ScriptedReader implements Reader {
   readonly positions = positions;
   readonly replayable: boolean;
   readonly #options: ReaderOptions;
+  #splits: readonly SplitOptions[];
 
   constructor(options: ReaderOptions) {
     this.#options = options;
+    this.#splits = options.splits;
     this.replayable = options.replayable;
   }
 
-  planner(saved: JsonValue | null): Promise<SplitPlanner> {
-    return Promise.resolve(new ScriptedPlanner(this.#options.splits, saved));
+  planner(saved: JsonValue | null, _lanes?: number, bounds?: CursorBounds): Promise<SplitPlanner> {
+    if (bounds) this.#splits = [splitBetween(bounds)];
+    return Promise.resolve(new ScriptedPlanner(this.#splits, saved));
+  }
+
+  /** The column is the number of a row in the source, from 1: a count of rows is its highest value. */
+  async bounds(lower: JsonValue | null): Promise<CursorBounds> {
+    const there = Number(await readFile(this.#options.sourceFile, 'utf8'));
+    return { lower, upper: Math.max(there, Number(lower ?? 0)) };
   }
 
   shared(): JsonValue {
@@ -63,10 +73,20 @@ class ScriptedReader implements Reader {
   }
 }
 
+/** The rows of a run with a cursor; the split's name says which. */
+function splitBetween({ lower, upper }: CursorBounds): SplitOptions {
+  const from = Number(lower ?? 0);
+  const rows = Number(upper ?? 0) - from;
+  return { id: `after-${String(from)}`, rows, bounded: true, after: [], transaction: 1 };
+}
+
 const isTrouble = (what: string): boolean => (TROUBLES as readonly string[]).includes(what);
 
 function check(options: ReaderOptions): readonly Finding[] {
   const findings: Finding[] = [];
+  if (options.increColumn !== '' && options.sourceFile === '') {
+    findings.push({ path: 'sourceFile', message: 'is needed for increColumn' });
+  }
   const byId = new Map(options.splits.map((s) => [s.id, s]));
   options.splits.forEach((s, i) => {
     if (options.splits.findIndex((x) => x.id === s.id) !== i)
@@ -97,6 +117,7 @@ export const reader = defineReader({
   aliases: [],
   summary: 'Rows made from a script, with trouble on demand, for tests.',
   options: READER_OPTIONS,
+  cursor: (o) => o.increColumn !== '',
   boundedness: (o) => (o.splits.every((s) => s.bounded) ? 'bounded' : 'unbounded'),
   replayable: 'by-options',
   check,

@@ -50,7 +50,7 @@ function joinParameters(args: readonly string[]): readonly string[] {
 /** yargs takes any other value of a switch for false: `--fresh=yes` would quietly resume. */
 function checkSwitches(args: readonly string[]): void {
   for (const arg of args) {
-    const [, name, value] = /^--(fresh|allow-replay|take-over)=(.*)$/s.exec(arg) ?? [];
+    const [, name, value] = /^--(fresh|allow-replay|take-over|cursor|json|md|reader|writer)=(.*)$/s.exec(arg) ?? [];
     if (name === undefined || value === 'true' || value === 'false') continue;
     throw new SyncError('USAGE', `--${name} takes no value, or true or false; not ${JSON.stringify(value)}`);
   }

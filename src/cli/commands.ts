@@ -83,6 +83,9 @@ const whichState = (y: Argv) =>
     ),
   );
 
+const cursorOption = <T>(y: Argv<T>, describe: string) =>
+  y.option('cursor', { type: 'boolean', default: false, describe });
+
 const runOption = <T>(y: Argv<T>) =>
   y.option('run', {
     type: 'string',
@@ -152,14 +155,14 @@ export const COMMANDS: readonly CommandSpec[] = [
     'state list',
     '',
     'All jobs that have state.',
-    (y) => outputOption(stateOptions(y)),
+    (y) => cursorOption(outputOption(stateOptions(y)), 'Where the next runs of incremental jobs go on.'),
     async (a) => (await import('./commands/state.js')).listCommand(a),
   ),
   command(
     'state show',
     '<job>',
     'The newest checkpoint of a job.',
-    (y) => runOption(whichState(y)),
+    (y) => cursorOption(runOption(whichState(y)), 'Only where the next run of an incremental job goes on.'),
     async (a) => (await import('./commands/state.js')).showCommand(a),
   ),
   command(
@@ -175,8 +178,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   command(
     'state reset',
     '<job>',
-    'Sweep what the job left at its target, then drop its state.',
-    whichState,
+    'Sweep what the job left at its target, then drop its state; an incremental job keeps its cursor.',
+    (y) => cursorOption(whichState(y), 'Drop the cursor too: the next run reads everything.'),
     async (a) => (await import('./commands/state.js')).resetCommand(a),
   ),
 ];

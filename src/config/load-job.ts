@@ -80,9 +80,12 @@ export async function loadJob(input: JobInput, plugins: PluginSource): Promise<J
   const [first, ...others] = pairs.flatMap(({ reader, writer, uses }, i): readonly JobSpec[] => {
     if (!reader || !writer) return [];
     const bounded = reader.definition.boundedness(reader.options) === 'bounded';
-    const { runName, keepsTimes } = runNaming(uses, bounded);
+    const cursor = bounded && (reader.definition.cursor?.(reader.options) ?? false);
+    const { runName, keepsTimes } = runNaming(uses, bounded && !cursor);
     const clock = keepsTimes ? now : null;
-    return [deepFreeze({ jobId: partId(jobId, i), runName, clock, source: input.name, reader, writer, settings })];
+    return [
+      deepFreeze({ jobId: partId(jobId, i), runName, clock, cursor, source: input.name, reader, writer, settings }),
+    ];
   });
   if (!first) return failed(problems);
   return {

@@ -70,6 +70,8 @@ export interface JobSpec {
   readonly runName: string;
   /** What `${now}` was (ms since 1970) where times in the job must stay what they were at the run's first start; else null. */
   readonly clock: number | null;
+  /** Each run reads on from where the last one ended. */
+  readonly cursor: boolean;
   /** Path of the job file as the user named it, for messages. */
   readonly source: string;
   readonly reader: PluginUse<AnyReaderDefinition>;

@@ -49,6 +49,11 @@ interface ReaderShape<S, O> extends PluginBase<S> {
   boundedness(options: O): 'bounded' | 'unbounded';
   /** What readers will say of themselves, for listings; without it nothing is said. */
   readonly replayable?: boolean | 'by-options';
+  /**
+   * Pure: whether jobs with these options keep a cursor between runs (`increColumn`): each run then reads what lies
+   * between the last one's upper bound and its own. Such a reader has `bounds`.
+   */
+  cursor?(options: O): boolean;
   /** Pure: no I/O. Rules that one schema cannot say. */
   check?(options: O): readonly Finding[];
   /** Pure: the columns the reader will deliver, where the options alone tell; null: known only at run time. */

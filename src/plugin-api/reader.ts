@@ -30,15 +30,30 @@ export interface LaneReader extends AsyncDisposable {
   read(signal: AbortSignal): AsyncIterable<ReadItem>;
 }
 
+/**
+ * What one run of a job with a cursor reads: above `lower`, up to and with `upper`. The values are the reader's own JSON.
+ * `lower` null: from the start; `upper` null: the source has nothing yet.
+ */
+export interface CursorBounds {
+  readonly lower: JsonValue | null;
+  readonly upper: JsonValue | null;
+}
+
 export interface Reader {
   readonly positions: PositionCodec;
   /** False: what was read cannot be read again (stdin, a socket), so no pair with it is exactly-once. */
   readonly replayable: boolean;
   /**
    * `saved` is an earlier `snapshot()`, or null on a fresh start. `lanes`: how many may read side by side, in this start;
-   * a hint for the size of splits, which MUST NOT change what a saved plan holds.
+   * a hint for the size of splits, which MUST NOT change what a saved plan holds. `bounds`: of the run, where the job has
+   * a cursor; the same at each start of it.
    */
-  planner(saved: JsonValue | null, lanes?: number): Promise<SplitPlanner>;
+  planner(saved: JsonValue | null, lanes?: number, bounds?: CursorBounds): Promise<SplitPlanner>;
+  /**
+   * Of jobs with a cursor: what a new run reads, after a run that ended at `lower` (null: there was none). Asked before
+   * the run exists; the answer is saved with it. `upper` is never below `lower`, and equal to it where nothing is new.
+   */
+  bounds?(lower: JsonValue | null): Promise<CursorBounds>;
   /** Planner's facts that all lanes share (say, a snapshot's position). Asked after `planner`, before `openLane`. */
   shared?(): JsonValue;
   openLane(lane: LaneContext, shared: JsonValue): Promise<LaneReader>;

@@ -66,6 +66,7 @@ export function specOf(j: EngineJob): JobSpec {
     jobId: j.jobId ?? 'test-job',
     runName: 'default',
     clock: null,
+    cursor: false,
     source: 'test',
     reader: {
       definition: reader,

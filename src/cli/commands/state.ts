@@ -3,9 +3,11 @@ import type { JobSpec } from '../../job/job-spec.js';
 import { renderProblem } from '../../config/problem.js';
 import { peekJob } from '../../config/peek-job.js';
 import {
+  listCursors,
   listStates,
   resetState,
   resolveState,
+  showCursor,
   showState,
   type StateListing,
 } from '../../core/checkpoint/state-admin.js';
@@ -23,6 +25,7 @@ export interface StateArguments {
   readonly param?: readonly string[] | undefined;
   readonly stateDir?: string | undefined;
   readonly output: OutputForm;
+  readonly cursor?: boolean | undefined;
 }
 export interface JobStateArguments extends StateArguments {
   /** A job file, or a job id. */
@@ -47,6 +50,14 @@ async function named(args: JobStateArguments): Promise<Named> {
 }
 
 export async function listCommand(args: StateArguments): Promise<number> {
+  if (args.cursor === true) {
+    const cursors = (await listCursors(stateRootOf(args.stateDir, null))).filter(
+      (c) => args.jobId === undefined || c.jobId === args.jobId,
+    );
+    if (args.output === 'json') printResult(JSON.stringify(cursors));
+    else for (const c of cursors) printResult(`${c.jobId}  ${JSON.stringify(c.cursor)}`);
+    return 0;
+  }
   const all = await listStates(stateRootOf(args.stateDir, null));
   const wanted = args.jobId === undefined ? all : all.filter((s) => s.jobId === args.jobId);
   if (args.output === 'json') printResult(JSON.stringify(wanted));
@@ -80,6 +91,11 @@ function table(states: readonly StateListing[]): readonly string[] {
 
 export async function showCommand(args: JobStateArguments): Promise<number> {
   const { jobId, stateRoot } = await named(args);
+  if (args.cursor === true) {
+    const { cursor } = await showCursor(stateRoot, jobId);
+    printResult(args.output === 'json' ? JSON.stringify({ jobId, cursor }) : JSON.stringify(cursor));
+    return 0;
+  }
   const state = await showState(stateRoot, jobId, args.run);
   printResult(args.output === 'json' ? JSON.stringify(state) : JSON.stringify(state, null, 2));
   return 0;
@@ -105,7 +121,12 @@ export async function resetCommand(args: JobStateArguments): Promise<number> {
   const { jobId, stateRoot, isFile } = await named(args);
   const { log, ready } = createLogger('info', onTerminal() ? 'pretty' : 'json', plainStderr());
   const job = isFile ? await validJob(args.job, args, registry) : null;
-  const text = await resetState(stateRoot, jobId, { log, job, loadWriter: (name) => loadWriter(registry, name) });
+  const text = await resetState(
+    stateRoot,
+    jobId,
+    { log, job, loadWriter: (name) => loadWriter(registry, name) },
+    args.cursor,
+  );
   await ready;
   tell(text, args.output);
   return 0;

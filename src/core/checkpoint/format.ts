@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import {
   SyncError,
   type Committable,
+  type CursorBounds,
   type JsonObject,
   type JsonValue,
   type Position,
@@ -97,6 +98,8 @@ export interface RunInfo {
   readonly round?: string;
   /** What `${now}` was (ms since 1970) when the run began, where the job asks for times that stay as they were then. */
   readonly clock?: number;
+  /** Of a job with a cursor: what this run reads. */
+  readonly cursor?: CursorBounds;
 }
 
 export interface PluginRecord {

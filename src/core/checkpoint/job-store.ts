@@ -3,9 +3,9 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createExclusive, hasCode, makeDirDurable, readIfThere, unlinkIfThere } from '../../durable/files.js';
 import { jobIdProblem } from '../../job/job-id.js';
-import { SyncError } from '../../plugin-api/index.js';
+import { SyncError, type JsonValue } from '../../plugin-api/index.js';
 import type { Failpoints } from '../failpoints.js';
-import { STATE_FORMAT } from './format.js';
+import { sealed, STATE_FORMAT, unsealed } from './format.js';
 import { RunStore, stateIo } from './run-store.js';
 
 /** A folder name for a job id: readable where it can be, always unique. */
@@ -44,6 +44,15 @@ export interface JobRecord {
 export interface CurrentRun {
   readonly run: RunStore;
   readonly number: number;
+}
+
+/** Jobs with a cursor have one run at a time. */
+const CURSOR_RUN = 'default';
+
+/** `cursor`: what is kept of a job whose runs were dropped. */
+interface CursorRecord {
+  readonly format: number;
+  readonly cursor: JsonValue | null;
 }
 
 /** How long a run without a start is left alone (ms). */
@@ -141,6 +150,28 @@ export class JobStore {
     for (const n of await this.#turns(run.runName)) {
       if (n < (after?.number ?? 0)) await stateIo(dir, () => unlinkIfThere(join(dir, `current-${String(n)}`)));
     }
+  }
+
+  /** Where the next run of a job with a cursor goes on; null: at the start. */
+  async cursor(): Promise<JsonValue | null> {
+    const current = await this.current(CURSOR_RUN);
+    if (current) return (await current.run.cursor()) ?? null;
+    const path = join(this.dir, 'cursor');
+    const text = await stateIo(path, () => readIfThere(path));
+    return text === null ? null : unsealed<CursorRecord>(text, path).cursor;
+  }
+
+  /** Drops everything but the cursor, which later runs go on from. */
+  async removeRuns(): Promise<void> {
+    const cursor = await this.cursor();
+    await stateIo(this.dir, async () => {
+      await unlinkIfThere(join(this.dir, 'cursor'));
+      const record: CursorRecord = { format: STATE_FORMAT, cursor };
+      await createExclusive(this.dir, 'cursor', sealed(record), this.#unique);
+      for (const name of await readdir(this.dir)) {
+        if (name !== 'cursor' && name !== 'job') await rm(join(this.dir, name), { recursive: true, force: true });
+      }
+    });
   }
 
   async runNames(): Promise<readonly string[]> {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createExclusive, hasCode, readIfThere, unlinkIfThere, makeDirDurable } from '../../durable/files.js';
-import { SyncError, toSyncError, type RunIdentity, type RunRecord } from '../../plugin-api/index.js';
+import { SyncError, toSyncError, type JsonValue, type RunIdentity, type RunRecord } from '../../plugin-api/index.js';
 import type { Failpoints } from '../failpoints.js';
 import {
   sealed,
@@ -21,6 +21,8 @@ interface NoteRecord {
   readonly format: number;
   readonly attempt: number;
   readonly at: number;
+  /** In `finished`: where the next run of a job with a cursor goes on. */
+  readonly cursor?: JsonValue | null;
 }
 
 interface Resolution {
@@ -263,8 +265,19 @@ export class RunStore {
     return (await this.#read<NoteRecord>(note)) !== null;
   }
 
-  async put(note: Note, run: RunIdentity): Promise<void> {
-    const doc: NoteRecord = { format: STATE_FORMAT, attempt: run.attempt, at: Date.now() };
+  /**
+   * Where a run after this one goes on: its upper bound once it is finished, else what it went on from itself.
+   * Undefined: it is no run of a job with a cursor.
+   */
+  async cursor(): Promise<JsonValue | null | undefined> {
+    const { cursor } = await this.info();
+    const note = await this.#read<NoteRecord>('finished');
+    return note ? note.cursor : cursor?.lower;
+  }
+
+  /** `more`: what else the note says. */
+  async put(note: Note, run: RunIdentity, more: Pick<NoteRecord, 'cursor'> = {}): Promise<void> {
+    const doc: NoteRecord = { format: STATE_FORMAT, attempt: run.attempt, at: Date.now(), ...more };
     await this.#create(note, doc);
   }
 

@@ -19,6 +19,28 @@ import { lockJob } from './job-lock.js';
 import { jobKey, JobStore, type JobRecord } from './job-store.js';
 import type { RunStore } from './run-store.js';
 
+export interface CursorListing {
+  readonly jobId: string;
+  /** Where the job's next run goes on; null: it has none. */
+  readonly cursor: JsonValue | null;
+}
+
+/** @throws SyncError STATE_IO, STATE_CORRUPT */
+export async function showCursor(stateRoot: string, jobId: string): Promise<CursorListing> {
+  return { jobId, cursor: await store(stateRoot, jobId).cursor() };
+}
+
+/** Of all jobs that have one. */
+export async function listCursors(stateRoot: string): Promise<readonly CursorListing[]> {
+  const all: CursorListing[] = [];
+  for (const jobs of await jobStores(stateRoot)) {
+    if (typeof jobs === 'string') continue;
+    const cursor = await jobs.cursor().catch(() => null);
+    if (cursor !== null) all.push({ jobId: jobs.jobId, cursor });
+  }
+  return all;
+}
+
 export interface StateListing {
   readonly jobId: string;
   readonly runId: string;
@@ -35,20 +57,27 @@ function store(stateRoot: string, jobId: string): JobStore {
   return new JobStore(stateRoot, jobId, parseFailpoints(undefined));
 }
 
-export async function listStates(stateRoot: string): Promise<readonly StateListing[]> {
+/** Of all jobs, by folder; the name of a folder whose record is damaged. */
+async function jobStores(stateRoot: string): Promise<readonly (JobStore | string)[]> {
   let names: readonly string[] = [];
   try {
     names = (await readdir(stateRoot)).sort();
   } catch (e) {
     if (!hasCode(e, 'ENOENT')) throw e;
   }
-  const out: StateListing[] = [];
+  const out: (JobStore | string)[] = [];
   for (const name of names) {
     const text = await readIfThere(join(stateRoot, name, 'job'));
-    if (text === null) continue;
-    const jobs = jobOf(stateRoot, text);
-    if (!jobs) {
-      out.push({ jobId: name, runId: '', parameters: '', state: 'damaged', epoch: 0, at: 0, rows: 0 });
+    if (text !== null) out.push(jobOf(stateRoot, text) ?? name);
+  }
+  return out;
+}
+
+export async function listStates(stateRoot: string): Promise<readonly StateListing[]> {
+  const out: StateListing[] = [];
+  for (const jobs of await jobStores(stateRoot)) {
+    if (typeof jobs === 'string') {
+      out.push({ jobId: jobs, runId: '', parameters: '', state: 'damaged', epoch: 0, at: 0, rows: 0 });
       continue;
     }
     const { jobId } = jobs;
@@ -197,10 +226,14 @@ export interface ResetDeps {
   readonly loadWriter: (name: string) => Promise<AnyWriterDefinition | null>;
 }
 
-/** Sweeps every run that may have left something at its target, then drops the job's state. */
-export async function resetState(stateRoot: string, jobId: string, deps: ResetDeps): Promise<string> {
+/**
+ * Sweeps every run that may have left something at its target, then drops the job's state; its cursor only where
+ * `cursor` says so.
+ */
+export async function resetState(stateRoot: string, jobId: string, deps: ResetDeps, cursor = false): Promise<string> {
   const jobs = store(stateRoot, jobId);
-  if ((await jobs.runNames()).length === 0) await currentRun(jobs, undefined);
+  const kept = cursor ? null : await jobs.cursor();
+  if ((await jobs.runNames()).length === 0 && (await jobs.cursor()) === null) await currentRun(jobs, undefined);
   await using lock = await lockJob(jobs.dir, jobId);
   void lock;
   const ended = new AbortController();
@@ -226,6 +259,8 @@ export async function resetState(stateRoot: string, jobId: string, deps: ResetDe
     }
   }
   ended.abort();
-  await jobs.remove();
-  return `dropped the state of job ${jobId}; swept ${String(runs)} unfinished run(s), ${String(removed)} left-over(s) removed`;
+  if (kept === null) await jobs.remove();
+  else await jobs.removeRuns();
+  const rest = kept === null ? '' : `; its cursor stays at ${JSON.stringify(kept)} (--cursor drops it too)`;
+  return `dropped the state of job ${jobId}${rest}; swept ${String(runs)} unfinished run(s), ${String(removed)} left-over(s) removed`;
 }

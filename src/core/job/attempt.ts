@@ -142,7 +142,7 @@ export class Attempt {
         await old.close?.();
       }
     }
-    const store = choice.is === 'new' ? await mintRun(jobs, job, this.#p.deps.round) : choice.run;
+    const store = choice.is === 'new' ? await this.#mint(reader) : choice.run;
     points.hit('run.chosen');
     if (choice.is === 'new') await jobs.setCurrent(store, choice.after);
     this.#store = store;
@@ -193,7 +193,8 @@ export class Attempt {
       await pluginCall('SINK_IO', () => writer.complete(run));
       points.hit('complete.after');
       await store.assertNewest(attempt);
-      await store.put('finished', run);
+      const { cursor } = await store.info();
+      await store.put('finished', run, cursor ? { cursor: cursor.upper } : {});
       points.hit('finished.after');
       // The run is over and noted so: a failure now would have its caller run the job a second time.
       const keep = job.settings.checkpoint.numRetainedRuns;
@@ -209,6 +210,17 @@ export class Attempt {
       log.info({ run: store.runId }, 'the stopped run is given up (checkpoint.onCancel: delete)');
     }
     return end;
+  }
+
+  async #mint(reader: Reader): Promise<RunStore> {
+    const { job, jobs, deps } = this.#p;
+    const lower = job.cursor ? await jobs.cursor() : null;
+    const cursor = job.cursor ? await pluginCall('SOURCE_IO', async () => reader.bounds?.(lower)) : undefined;
+    if (job.cursor && !cursor) {
+      throw new SyncError('PLUGIN_BROKEN', `reader ${job.reader.definition.name} has a cursor and no bounds`);
+    }
+    const { round } = deps;
+    return mintRun(jobs, job, { ...(round === undefined ? {} : { round }), ...(cursor ? { cursor } : {}) });
   }
 
   async #epochs(
@@ -239,8 +251,9 @@ export class Attempt {
     });
     this.#coordinator = coordinator;
 
+    const { cursor: bounds } = await store.info();
     // The planner comes before begin: a source that is not there must not cost the target anything.
-    const planner = await pluginCall('SOURCE_IO', () => reader.planner(restored.planner, job.settings.channel));
+    const planner = await pluginCall('SOURCE_IO', () => reader.planner(restored.planner, job.settings.channel, bounds));
     for (const o of restored.replay.reopened) planner.reopen(o.split, o.position);
     if (restored.replay.committed.length > 0) planner.committed(restored.replay.committed);
     points.hit('planner.after');

@@ -52,7 +52,8 @@ export async function chooseRun(
   }
   const age = newest ? Date.now() - newest.at : 0;
   const { resumeMaxAgeMs } = job.settings.checkpoint;
-  if (newest && isBounded(job) && age > resumeMaxAgeMs) {
+  // A job with a cursor has yesterday's rows still to move: the next run goes on from there.
+  if (newest && isBounded(job) && !job.cursor && age > resumeMaxAgeMs) {
     if (writer.replacesTarget) {
       log.warn({ run: current.runId }, 'the unfinished run is too old and the job replaces its target: starting anew');
       return { is: 'new', after, abandons: current };
@@ -103,7 +104,11 @@ function hours(ms: number): string {
 }
 
 /** A new run with its record; nothing of it is at the target yet. */
-export async function mintRun(jobs: JobStore, job: JobSpec, round: string | undefined): Promise<RunStore> {
+export async function mintRun(
+  jobs: JobStore,
+  job: JobSpec,
+  { round, cursor }: Pick<RunInfo, 'round' | 'cursor'>,
+): Promise<RunStore> {
   const store = jobs.run(job.runName, newRunId());
   const info: RunInfo = {
     format: STATE_FORMAT,
@@ -119,6 +124,7 @@ export async function mintRun(jobs: JobStore, job: JobSpec, round: string | unde
     parent: null,
     ...(round === undefined ? {} : { round }),
     ...(job.clock === null ? {} : { clock: job.clock }),
+    ...(cursor === undefined ? {} : { cursor }),
   };
   await store.createRun(info);
   return store;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodeOf, reportError, toSyncError, type SyncError } from '../../plugin-api/index.js';
 import { lockJob } from '../checkpoint/job-lock.js';
 import { JobStore } from '../checkpoint/job-store.js';
-import { countersBetween, NO_COUNTERS } from '../checkpoint/format.js';
+import { addCounters, countersBetween, NO_COUNTERS } from '../checkpoint/format.js';
 import { failpointMemory, parseFailpoints } from '../failpoints.js';
 import { Attempt } from './attempt.js';
 import { RestartPolicy } from './restart-policy.js';
@@ -37,6 +37,8 @@ class JobStart {
   #resumed = false;
   #restarts = 0;
   #done = false;
+  /** Of a job with a cursor: the run that this start finished before its own. */
+  #earlier: { readonly counters: Counters; readonly epochs: number } | null = null;
 
   constructor(job: JobSpec, deps: RunDeps) {
     this.#job = job;
@@ -72,9 +74,17 @@ class JobStart {
       const attempt: Attempt = new Attempt({ job, deps, jobs, points, hits, run: this.#attempt?.store ?? null });
       this.#attempt = attempt;
       try {
-        return await attempt.run().finally(() => {
+        const end = await attempt.run().finally(() => {
           this.#note(attempt);
         });
+        if (!this.#hasNext(end, job)) return end;
+        // What was left of the run before is done; what has come since is the next run's.
+        this.#earlier = {
+          counters: attempt.coordinator?.committed ?? NO_COUNTERS,
+          epochs: attempt.coordinator?.epochs ?? 0,
+        };
+        this.#attempt = this.#counted = null;
+        deps.log.info({ job: job.jobId }, 'the unfinished run is finished; going on with the next one');
       } catch (e) {
         const error = toSyncError(e);
         const pause = attempt.stuck || deps.stop.aborted ? null : policy.next(error.retry, performance.now());
@@ -92,10 +102,14 @@ class JobStart {
     }
   }
 
+  #hasNext(end: 'finished' | 'stopped', job: JobSpec): boolean {
+    return end === 'finished' && job.cursor && this.#resumed && this.#earlier === null && !this.#deps.stop.aborted;
+  }
+
   #note(attempt: Attempt): void {
     if (!attempt.restored) return;
     this.#before ??= attempt.restored.base;
-    if (this.#counted === null) this.#resumed = attempt.resumed;
+    if (this.#counted === null && this.#earlier === null) this.#resumed = attempt.resumed;
     this.#counted = attempt;
   }
 
@@ -103,19 +117,24 @@ class JobStart {
     const c = this.#attempt?.coordinator;
     return {
       phase: this.#done ? 'done' : (this.#attempt?.phase ?? 'starting'),
-      counters: c?.moved ?? this.#counted?.coordinator?.committed ?? NO_COUNTERS,
-      epochs: c?.epochs ?? 0,
+      counters: this.#withEarlier(c?.moved ?? this.#counted?.coordinator?.committed ?? NO_COUNTERS),
+      epochs: (c?.epochs ?? 0) + (this.#earlier?.epochs ?? 0),
       splits: c?.splits ?? { done: 0, open: 0, bytes: null },
       restarts: this.#restarts,
     };
+  }
+
+  #withEarlier(counters: Counters): Counters {
+    return this.#earlier ? addCounters(this.#earlier.counters, counters) : counters;
   }
 
   #summary(end: 'finished' | 'stopped' | null, error: SyncError | null): RunSummary {
     const last = this.#counted ?? this.#attempt;
     const c = last?.coordinator ?? null;
     const before = this.#before ?? NO_COUNTERS;
-    const committed = c?.committed ?? last?.restored?.base ?? NO_COUNTERS;
-    const uncommitted = c && error ? countersBetween(committed, c.moved) : NO_COUNTERS;
+    const ofRun = c?.committed ?? last?.restored?.base ?? NO_COUNTERS;
+    const committed = this.#withEarlier(ofRun);
+    const uncommitted = c && error ? countersBetween(ofRun, c.moved) : NO_COUNTERS;
     const dirty = committed.dirty + (error?.code === 'DIRTY_LIMIT' ? uncommitted.dirty : 0);
     const signal = String(this.#deps.stop.reason);
     return {
@@ -126,9 +145,9 @@ class JobStart {
       seconds: Math.round(performance.now() - this.#began) / 1000,
       thisStart: countersBetween(before, committed),
       uncommitted,
-      begun: last?.restored !== null && last?.restored !== undefined,
+      begun: this.#earlier !== null || (last?.restored !== null && last?.restored !== undefined),
       restarts: this.#restarts,
-      epochs: c?.epochs ?? last?.restored?.epochs ?? 0,
+      epochs: (c?.epochs ?? last?.restored?.epochs ?? 0) + (this.#earlier?.epochs ?? 0),
       delivery: this.#attempt?.delivery ?? 'at-least-once',
       jobId: this.#job.jobId,
       runId: this.#attempt?.store?.runId ?? null,
