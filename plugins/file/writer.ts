@@ -21,6 +21,7 @@ import {
   encodingName,
   stagedCommitter,
   keptFilesOf,
+  spelledOut,
   spreadKept,
   type OutputFormat,
   type StagedTarget,
@@ -30,7 +31,7 @@ import type { BucketOptions } from './bucketing.js';
 import { STDIN } from './file-list.js';
 import { openCharset } from './charset.js';
 import { encodedOutput } from './encoded-output.js';
-import { checkFormat, csvDialect, spelledOut, textDialect } from './format-options.js';
+import { checkFormat, csvDialect, textDialect } from './format-options.js';
 import { FileLaneWriter, type WritingOptions } from './lane-writer.js';
 import { WRITER_OPTIONS } from './options.js';
 import type { Rolling } from './rolling.js';

@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { internSchema, parseType, type BatchBuilder, type Finding, type RowSchema } from 'syncx/plugin-api';
+import { internSchema, type BatchBuilder, type Finding, type RowSchema } from 'syncx/plugin-api';
 import {
-  canonicalCell,
+  checkColumns,
   columnSpecs,
   delimitedFormat,
-  isDatePattern,
   jsonLinesFormat,
   showBytes,
+  spelledOut,
   type ColumnSpec,
   type DecodeState,
   type RecordDecoder,
@@ -72,15 +72,6 @@ class WholeLineDecoder implements RecordDecoder {
   }
 }
 
-/** Control characters as job files spell them: `\t`, `\u0001`, `\x01`, `\001`. */
-function spelledOut(text: string): string {
-  const named: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\', '0': '\0' };
-  return text.replace(/\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([0-3][0-7]{2})|([tnr\\0]))/g, (_, u, x, o, c) => {
-    if (c !== undefined) return named[String(c)] ?? '';
-    return String.fromCharCode(o !== undefined ? parseInt(String(o), 8) : parseInt(String(u ?? x), 16));
-  });
-}
-
 export interface LineFormat {
   /** Of one connection. `place` begins the place of its rejected rows, a colon and the line's number follow. */
   decoder(place: string, target: { readonly bytes: number; readonly rows: number }): RecordDecoder;
@@ -139,36 +130,5 @@ export function check(o: ReaderOptions): readonly Finding[] {
   if (/[\r\n]/.test(o.nullFormat) || o.nullFormat.includes(delimiter)) {
     say('nullFormat', 'the null format holds the delimiter or a line end', 'No field can ever be that text.');
   }
-  return [...findings, ...checkColumns(o)];
-}
-
-function checkColumns(o: ReaderOptions): readonly Finding[] {
-  const findings: Finding[] = [];
-  const names = new Set<string>();
-  const say = (path: string, message: string, hint: string): void => void findings.push({ path, message, hint });
-  o.column.forEach((c, i) => {
-    const at = `column[${String(i)}]`;
-    const entry = typeof c === 'string' ? { name: c } : c;
-    const { name, index, value, format } = { index: undefined, value: null, format: undefined, ...entry };
-    if (name === '*' && o.column.length > 1) say(at, '`*` stands beside other columns', 'Name all columns, or none.');
-    if (name === undefined && index === undefined) say(at, 'the column has neither name nor index', 'Give it a name.');
-    if (name !== undefined && names.has(name)) say(at, `the column \`${name}\` stands here twice`, 'Rename one.');
-    if (name !== undefined) names.add(name);
-    if (typeof c === 'string') return;
-    const type = parseType(c.type ?? 'string');
-    if (type === null) {
-      say(`${at}.type`, `\`${String(c.type)}\` is no type`, 'Use string, bigint, decimal(p,s), date …');
-      return;
-    }
-    if (typeof value === 'string' && canonicalCell(type, value) === null) {
-      say(`${at}.value`, `\`${value}\` is not a valid ${String(c.type)}`, 'Write it in its plain form.');
-    }
-    if (format === undefined) return;
-    if (!['date', 'time', 'datetime', 'timestamp', 'year'].includes(type.is)) {
-      say(`${at}.format`, 'a format is for date and time types', 'Give the column such a type.');
-    } else if (!isDatePattern(format)) {
-      say(`${at}.format`, `\`${format}\` is no date pattern`, 'Use yyyy MM dd HH mm ss S and plain characters.');
-    }
-  });
-  return findings;
+  return [...findings, ...checkColumns(o.column, { json: o.parse === 'json' })];
 }

@@ -5,6 +5,7 @@ export { openTranscoder, type Transcoder } from './encodings/transcoder.js';
 export * from './formats/byte-buffer.js';
 export * from './formats/cell-check.js';
 export { canonicalCell } from './formats/cell-form.js';
+export { checkColumns, type ColumnRules } from './formats/check-columns.js';
 export * from './formats/column-spec.js';
 export * from './formats/csv-dialect.js';
 export * from './formats/csv-encoder.js';
@@ -18,6 +19,7 @@ export { META_TYPES, fromRecord, type MetaKind } from './formats/meta-column.js'
 export * from './formats/record-borders.js';
 export * from './formats/record-decoder.js';
 export * from './formats/record-encoder.js';
+export { spelledOut } from './formats/spelled-out.js';
 export * from './formats/text-encoder.js';
 export * from './kept-files.js';
 export * from './local-storage.js';
