@@ -16,6 +16,10 @@ import {
   delimitedFormat,
   encodingName,
   jsonLinesFormat,
+  hasStar,
+  isSpec,
+  unnamed,
+  type ColumnRules,
   type FileFormat,
 } from 'syncx/plugin-kit';
 import { checkFormat, csvDialect, textDialect } from './format-options.js';
@@ -44,8 +48,16 @@ function decodedFrom(o: Options): string | null {
   return name === 'utf-8' ? null : name;
 }
 
+/** What `*` means in JSON lines. */
+const WHOLE_LINE = 'json';
+
+function columnRules(o: Options): ColumnRules {
+  const json = o.fileType === 'json';
+  return { json, star: json ? WHOLE_LINE : null };
+}
+
 function check(o: Options): readonly Finding[] {
-  const findings = [...checkFormat(o, 'all'), ...checkColumns(o.column, { json: o.fileType === 'json' })];
+  const findings = [...checkFormat(o, 'all'), ...checkColumns(o.column, columnRules(o))];
   const paths = pathList(o.path);
   if (paths.length === 0) findings.push({ path: 'path', message: 'no path is given' });
   if (paths.includes(STDIN) && paths.length > 1) {
@@ -98,7 +110,7 @@ function checkWatch(plan: Plan, watch: boolean): void {
 function createReader(o: Options, context: PluginContext): Reader {
   const { log } = context;
   const reading: ReadingOptions = { format: formatOf(o), compress: o.compress, encoding: decodedFrom(o) };
-  const star = columnSpecs(o.column) === null && o.fileType !== 'json';
+  const star = hasStar(columnSpecs(o.column)) && o.fileType !== 'json';
   const paths = pathList(o.path);
   const live = paths.includes(STDIN);
   const filter = o.filterRegex === undefined ? null : new RegExp(`^(?:${o.filterRegex})$`, 'u');
@@ -196,8 +208,8 @@ export const reader = defineReader({
   columns: (o) => {
     const specs = columnSpecs(o.column);
     // Writers take meta columns only where they name them, so that counting columns would say nothing.
-    if (specs === null || specs.some((c) => c.meta !== null)) return null;
-    return specs.map((c, i) => c.name ?? `f${String(c.index ?? i)}`);
+    if (specs === null || !specs.every(isSpec) || specs.some((c) => c.meta !== null)) return null;
+    return specs.map((c, i) => c.name ?? unnamed(c.index ?? i));
   },
   create: (o, context) => Promise.resolve(createReader(o, context)),
 });

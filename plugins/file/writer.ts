@@ -66,7 +66,6 @@ function check(o: Options): readonly Finding[] {
   const names = wantedColumns(o) ?? [];
   names.forEach((name, i) => {
     const path = `column[${String(i)}]`;
-    if (name === '*') findings.push({ path, message: '`*` stands beside other columns' });
     if (names.indexOf(name) !== i) findings.push({ path, message: `the column \`${name}\` stands here twice` });
   });
   return findings;
@@ -202,6 +201,9 @@ export const writer = defineWriter({
   options: WRITER_OPTIONS,
   check,
   usesStdout: (o) => o.path === STDIN,
-  columns: wantedColumns,
+  columns: (o) => {
+    const names = wantedColumns(o);
+    return names?.includes('*') === true ? null : names;
+  },
   create: createWriter,
 });

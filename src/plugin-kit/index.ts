@@ -11,6 +11,7 @@ export * from './formats/csv-dialect.js';
 export * from './formats/csv-encoder.js';
 export * from './formats/date-pattern.js';
 export * from './formats/delimited.js';
+export { hasStar } from './formats/field-plan.js';
 export * from './formats/dirty-row.js';
 export * from './formats/json-decoder.js';
 export * from './formats/json-encoder.js';

@@ -386,7 +386,7 @@ test('options that do not fit together are found, each with its path', () => {
         { name: 'b', format: 'yyyy' },
       ],
     }),
-    ['column[0]', 'column[1]', 'column[2].type', 'column[3].value', 'column[4]', 'column[4].format'],
+    ['column[1]', 'column[2]', 'column[2].type', 'column[3].value', 'column[4]', 'column[4].format'],
   );
   const mixed = ['a', { index: 4 }, { name: 'k', value: 'v' }];
   assert.deepEqual(paths({ column: mixed, fileType: 'json' }), ['column[1]']);

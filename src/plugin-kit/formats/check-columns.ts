@@ -1,6 +1,6 @@
 import { formatType, parseType, type Finding } from '../../plugin-api/index.js';
 import { canonicalCell } from './cell-form.js';
-import { columnSpecs, type ColumnOption } from './column-spec.js';
+import { columnSpecs, isSpec, unnamed, type ColumnOption } from './column-spec.js';
 import { isDatePattern } from './date-pattern.js';
 import { META_TYPES, fromRecord } from './meta-column.js';
 
@@ -54,7 +54,7 @@ function typeFindings(c: ColumnObject, at: string): readonly Finding[] {
 
 /** JSON lines are objects or arrays: where one column has only a name and another only an index, neither can be a row. */
 function mixedFindings(entries: readonly ColumnOption[]): readonly Finding[] {
-  const specs = (columnSpecs(entries) ?? []).map((c, i) => ({ ...c, i })).filter(fromRecord);
+  const specs = (columnSpecs(entries) ?? []).flatMap((c, i) => (isSpec(c) && fromRecord(c) ? [{ ...c, i }] : []));
   const named = specs.find((c) => c.index === null && c.name !== null);
   const indexed = specs.find((c) => c.name === null && c.index !== null);
   if (named === undefined || indexed === undefined) return [];
@@ -63,24 +63,57 @@ function mixedFindings(entries: readonly ColumnOption[]): readonly Finding[] {
   return [{ path: `column[${String(indexed.i)}]`, message, hint }];
 }
 
+/** The one that a column has, given or not; undefined: it has none. */
+function nameOf(c: ColumnOption): string | undefined {
+  if (typeof c === 'string') return c;
+  return c.name ?? (c.index === undefined ? undefined : unnamed(c.index));
+}
+
+/** Whether the entry is picked from the record: not a `*`, a constant or a meta column. */
+const isPicked = (c: ColumnOption): boolean =>
+  typeof c === 'string' ? c !== '*' : c.meta === undefined && (c.value ?? null) === null;
+
+/** Beside `*` stand columns that it does not deliver already. */
+function besideStar(c: ColumnOption, path: string, { star }: ColumnRules): readonly Finding[] {
+  const { name, index } = typeof c === 'string' ? { name: c, index: undefined } : c;
+  if (!isPicked(c) || (name === undefined && index === undefined)) return [];
+  if (star !== null) {
+    const message = `\`*\` is the whole line as the column \`${star}\`: no part of it can be picked beside it`;
+    return [{ path, message, hint: 'Name the wanted columns in place of `*`; beside it stand constants.' }];
+  }
+  if (index !== undefined) {
+    if (name !== undefined) return [];
+    const message = 'a column by index beside `*` has no name of its own';
+    return [{ path, message, hint: 'Give it a name that no column of the files has.' }];
+  }
+  const message = `\`*\` delivers the column \`${String(name)}\` already`;
+  return [
+    { path, message, hint: 'Leave one of the two out; beside `*` stand constants, meta columns and copies by index.' },
+  ];
+}
+
 export interface ColumnRules {
   /** Records are JSON lines; else they have fields. */
   readonly json: boolean;
+  /** The name of the one column that `*` means: the line as it stands. Null: it means the fields of the record. */
+  readonly star: string | null;
 }
 
 /** What the schema of a reader's option `column` cannot say. */
 export function checkColumns(entries: readonly ColumnOption[], rules: ColumnRules): readonly Finding[] {
   const findings: Finding[] = [];
   const names = new Set<string>();
+  const star = entries.includes('*');
+  if (star && rules.star !== null) names.add(rules.star);
   entries.forEach((c, i) => {
     const path = `column[${String(i)}]`;
-    const name = typeof c === 'string' ? c : c.name;
-    if (name === '*' && entries.length > 1) {
-      findings.push({ path, message: '`*` stands beside other columns', hint: 'Name all columns, or none.' });
-    }
-    if (name !== undefined && names.has(name)) {
+    const name = nameOf(c);
+    if (typeof c !== 'string' && name === '*') {
+      const hint = 'To read all columns write "*" as it stands, not as an object.';
+      findings.push({ path, message: 'no column can have the name `*`', hint });
+    } else if (name !== undefined && names.has(name)) {
       findings.push({ path, message: `the column \`${name}\` stands here twice`, hint: 'Give each its own name.' });
-    }
+    } else if (star) findings.push(...besideStar(c, path, rules));
     if (name !== undefined) names.add(name);
     if (typeof c === 'string') return;
     if (c.meta !== undefined) {
@@ -92,6 +125,6 @@ export function checkColumns(entries: readonly ColumnOption[], rules: ColumnRule
     }
     findings.push(...typeFindings(c, path));
   });
-  if (rules.json) findings.push(...mixedFindings(entries));
+  if (rules.json && !star) findings.push(...mixedFindings(entries));
   return findings;
 }

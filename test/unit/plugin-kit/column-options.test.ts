@@ -3,8 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkColumns, spelledOut, type ColumnOption } from 'syncx/plugin-kit';
 
-const findings = (entries: readonly ColumnOption[], json = false): readonly (readonly [string, string])[] =>
-  checkColumns(entries, { json }).map((f) => [f.path, f.message]);
+const findings = (
+  entries: readonly ColumnOption[],
+  json = false,
+  star: string | null = null,
+): readonly (readonly [string, string])[] => checkColumns(entries, { json, star }).map((f) => [f.path, f.message]);
 
 test('delimiters may be spelled out', () => {
   for (const [text, want] of [
@@ -68,4 +71,24 @@ test('JSON lines are objects or arrays: names alone and indexes alone do not go 
     ['column[2]', 'the column has only an index, and column[0] only a name: no JSON line can have both'],
   ]);
   assert.deepEqual(findings(['a', { name: 'b', index: 1 }], true), []);
+});
+
+test('beside * stand constants, meta columns and copies by index; beside a whole line nothing of the line', () => {
+  const others: readonly ColumnOption[] = [
+    { name: 'a', value: 'x' },
+    { name: 'b', meta: 'file' },
+    { name: 'c', index: 1 },
+  ];
+  assert.deepEqual(findings(['*', ...others]), []);
+  assert.deepEqual(findings([...others, '*', 'd', { name: 'e', value: null }, {}]), [
+    ['column[4]', '`*` delivers the column `d` already'],
+    ['column[5]', '`*` delivers the column `e` already'],
+    ['column[6]', 'the column has neither name nor index'],
+  ]);
+  assert.deepEqual(findings(['*', ...others], false, 'message'), [
+    ['column[3]', '`*` is the whole line as the column `message`: no part of it can be picked beside it'],
+  ]);
+  assert.deepEqual(findings([{ name: 'message', value: 'x' }, '*'], false, 'message'), [
+    ['column[0]', 'the column `message` stands here twice'],
+  ]);
 });
