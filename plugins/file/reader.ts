@@ -22,13 +22,14 @@ import {
   type ColumnRules,
   type FileFormat,
 } from 'syncx/plugin-kit';
+import { decodePlan } from './decode-plan.js';
 import { checkFormat, csvDialect, textDialect } from './format-options.js';
 import { FileLaneReader } from './lane-reader.js';
 import { STDIN, listFiles, pathList } from './file-list.js';
 import type { FileSpec } from './file-spec.js';
 import { READER_OPTIONS } from './options.js';
 import { FilePlanner, StdinPlanner } from './planner.js';
-import { decodePlan, type Cutting, type Plan } from './saved-plan.js';
+import type { Cutting, Plan } from './saved-plan.js';
 import { SplitFeed } from './split-feed.js';
 import { beginFile, pointOf, type BegunFile, type ReadingOptions } from './split-reading.js';
 
