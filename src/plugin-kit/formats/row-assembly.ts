@@ -82,7 +82,8 @@ export class RowAssembly {
       }
       // A scan may mend letter case in place, which another cell of the field must not see.
       const own = cell.shared ? Buffer.from(data.subarray(start, end)) : data;
-      const [from, to] = cell.shared ? [0, own.length] : [start, end];
+      const from = cell.shared ? 0 : start;
+      const to = from + end - start;
       const bytes = cell.form.scan(own, from, to) ? AS_IS : cell.form.mend(own, from, to);
       if (bytes === null) {
         builder.dropRow();
