@@ -1,4 +1,4 @@
-import { SyncError, type JsonObject, type Split } from 'syncx/plugin-api';
+import { SyncError, type JsonObject, type JsonValue, type Split } from 'syncx/plugin-api';
 import type { RecordPoint } from 'syncx/plugin-kit';
 import { STDIN } from './file-list.js';
 import type { FileSpec } from './file-spec.js';
@@ -45,6 +45,9 @@ export function splitOf(
   };
 }
 
+const isDigits = (v: JsonValue | undefined): v is string => typeof v === 'string' && /^-?\d+$/.test(v);
+const isTexts = (v: JsonValue): v is readonly string[] => Array.isArray(v) && v.every((t) => typeof t === 'string');
+
 /** @throws SyncError STATE_CORRUPT */
 export function readSplitSpec(split: Split): FileSplit {
   const { path, size, mtimeNs, ino, from, line, to, columns } = split.spec as JsonObject;
@@ -53,9 +56,10 @@ export function readSplitSpec(split: Split): FileSplit {
   if (
     typeof path !== 'string' ||
     typeof size !== 'number' ||
-    typeof mtimeNs !== 'string' ||
+    !isDigits(mtimeNs) ||
     typeof ino !== 'string' ||
-    !(whole || part)
+    !(whole || part) ||
+    !(columns === undefined || isTexts(columns))
   ) {
     throw new SyncError('STATE_CORRUPT', `split ${split.id} is none of this file reader`, {
       hint: 'It was written by another version; go on with that version.',
@@ -64,6 +68,6 @@ export function readSplitSpec(split: Split): FileSplit {
   return {
     spec: { path, size, mtimeNs, ino },
     range: part ? { from: { offset: from, line }, to } : null,
-    columns: (columns as readonly string[] | undefined) ?? null,
+    columns: columns ?? null,
   };
 }

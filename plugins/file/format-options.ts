@@ -1,5 +1,5 @@
 import type { Finding } from 'syncx/plugin-api';
-import { encodingHint, encodingName, type CsvDialect } from 'syncx/plugin-kit';
+import { encodingHint, encodingName, spelledOut, type CsvDialect } from 'syncx/plugin-kit';
 
 /** The options that say how bytes are laid out, as both schemas have them. */
 export interface FormatOptions {
@@ -10,16 +10,6 @@ export interface FormatOptions {
   readonly isFirstLineHeader: boolean;
   readonly encoding: string;
   readonly nullFormat: string;
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\', '0': '\0' };
-
-/** Job files spell control characters out, sometimes with the backslash itself escaped: `\t`, `\u0001`, `\x01`, `\001`. */
-export function spelledOut(text: string): string {
-  return text.replace(/\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([0-3][0-7]{2})|([tnr\\0]))/g, (_, u, x, o, c) => {
-    if (c !== undefined) return ESCAPES[String(c)] ?? '';
-    return String.fromCharCode(o !== undefined ? parseInt(String(o), 8) : parseInt(String(u ?? x), 16));
-  });
 }
 
 const byteOf = (char: string): number | null => (char === '' ? null : (Buffer.from(char)[0] ?? null));

@@ -159,7 +159,7 @@ export const READER_OPTIONS = {
     column: {
       title: 'Columns',
       description:
-        'Columns to deliver: ["*"], names, or objects with name, index (from 0), type, value (a constant), format (a date pattern) and meta.',
+        'Columns to deliver: names, or objects with name, index (from 0), type, value (a constant), format (a date pattern) and meta; "*" is all columns of the file, alone or with constants, meta columns and copies by index beside it.',
       type: 'array',
       default: ['*'],
       examples: [['id', 'name'], [{ index: 0, name: 'id', type: 'bigint' }]],
@@ -238,7 +238,8 @@ export const WRITER_OPTIONS = {
     },
     column: {
       title: 'Columns',
-      description: 'Names of the columns to write, in this order; ["*"] writes all that come.',
+      description:
+        'Names of the columns to write, in this order; "*" is all that come but meta columns, which must be named.',
       type: 'array',
       default: ['*'],
       examples: [['id', 'name']],

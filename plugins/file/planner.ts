@@ -53,7 +53,7 @@ export class StdinPlanner implements SplitPlanner {
   /** @throws SyncError STATE_CORRUPT */
   constructor(saved: JsonValue | null) {
     const plan = saved as { readonly format?: JsonValue; readonly left?: JsonValue } | null;
-    if (plan !== null && plan.format !== 1) {
+    if (plan !== null && (plan.format !== 1 || typeof plan.left !== 'boolean')) {
       throw new SyncError('STATE_CORRUPT', 'the saved plan of standard input is not of format 1', {
         hint: 'It was written by another version; go on with that version.',
       });

@@ -1,7 +1,5 @@
 import {
   defineReader,
-  formatType,
-  parseType,
   SyncError,
   type Finding,
   type JsonValue,
@@ -13,23 +11,25 @@ import {
 } from 'syncx/plugin-api';
 import {
   BorderScan,
-  META_TYPES,
-  canonicalCell,
+  checkColumns,
   columnSpecs,
   delimitedFormat,
   encodingName,
-  fromRecord,
-  isDatePattern,
   jsonLinesFormat,
+  hasStar,
+  isSpec,
+  unnamed,
+  type ColumnRules,
   type FileFormat,
 } from 'syncx/plugin-kit';
+import { decodePlan } from './decode-plan.js';
 import { checkFormat, csvDialect, textDialect } from './format-options.js';
 import { FileLaneReader } from './lane-reader.js';
 import { STDIN, listFiles, pathList } from './file-list.js';
 import type { FileSpec } from './file-spec.js';
 import { READER_OPTIONS } from './options.js';
 import { FilePlanner, StdinPlanner } from './planner.js';
-import { decodePlan, type Cutting, type Plan } from './saved-plan.js';
+import type { Cutting, Plan } from './saved-plan.js';
 import { SplitFeed } from './split-feed.js';
 import { beginFile, pointOf, type BegunFile, type ReadingOptions } from './split-reading.js';
 
@@ -49,76 +49,16 @@ function decodedFrom(o: Options): string | null {
   return name === 'utf-8' ? null : name;
 }
 
-type ColumnObject = Exclude<Options['column'][number], string>;
+/** What `*` means in JSON lines. */
+const WHOLE_LINE = 'json';
 
-/** A meta column is of one type, and takes nothing from the record. */
-function metaFindings(c: ColumnObject, at: string): readonly Finding[] {
-  const findings: Finding[] = [];
-  const kind = c.meta;
-  if (kind === undefined) return [];
-  if (c.name === undefined) findings.push({ path: at, message: 'the meta column has no name', hint: 'Give it one.' });
-  for (const other of ['index', 'value', 'format'] as const) {
-    if (c[other] === undefined) continue;
-    const message = `\`${other}\` has no place beside meta, which takes nothing from the record`;
-    findings.push({ path: `${at}.${other}`, message, hint: 'Leave one of the two out.' });
-  }
-  const fixed = formatType(META_TYPES[kind]);
-  const given = parseType(c.type ?? fixed);
-  if (given === null || formatType(given) !== fixed) {
-    const message = `the type of the meta column \`${kind}\` is ${fixed}, not \`${String(c.type)}\``;
-    findings.push({ path: `${at}.type`, message, hint: 'Leave type out.' });
-  }
-  return findings;
-}
-
-function checkColumns(o: Options): readonly Finding[] {
-  const findings: Finding[] = [];
-  const names = new Set<string>();
-  const say = (path: string, message: string, hint: string): void => void findings.push({ path, message, hint });
-  o.column.forEach((c, i) => {
-    const at = `column[${String(i)}]`;
-    const name = typeof c === 'string' ? c : c.name;
-    if (name === '*' && o.column.length > 1) say(at, '`*` stands beside other columns', 'Name all columns, or none.');
-    if (name !== undefined && names.has(name))
-      say(at, `the column \`${name}\` stands here twice`, 'Give each its own name.');
-    if (name !== undefined) names.add(name);
-    if (typeof c === 'string') return;
-    if (c.meta !== undefined) {
-      findings.push(...metaFindings(c, at));
-      return;
-    }
-    const type = parseType(c.type ?? 'string');
-    if (c.name === undefined && c.index === undefined)
-      say(at, 'the column has neither name nor index', 'Give it a name.');
-    if (type === null)
-      say(`${at}.type`, `\`${String(c.type)}\` is no type`, 'Use string, bigint, decimal(p,s), date …');
-    if (type !== null && c.value !== undefined && c.value !== null && canonicalCell(type, String(c.value)) === null) {
-      say(`${at}.value`, `\`${String(c.value)}\` is not a valid ${String(c.type)}`, 'Write it in its plain form.');
-    }
-    if (c.format === undefined) return;
-    const dated = type !== null && ['date', 'time', 'datetime', 'timestamp', 'year'].includes(type.is);
-    if (!dated) say(`${at}.format`, 'a format is for date and time types', 'Give the column such a type.');
-    else if (!isDatePattern(c.format)) {
-      say(`${at}.format`, `\`${c.format}\` is no date pattern`, 'Use yyyy MM dd HH mm ss S and plain characters.');
-    }
-  });
-  if (o.fileType === 'json') findings.push(...mixedColumns(o));
-  return findings;
-}
-
-/** JSON lines are objects or arrays: where one column has only a name and another only an index, neither can be a row. */
-function mixedColumns(o: Options): readonly Finding[] {
-  const specs = (columnSpecs(o.column) ?? []).map((c, i) => ({ ...c, i })).filter(fromRecord);
-  const named = specs.find((c) => c.index === null && c.name !== null);
-  const indexed = specs.find((c) => c.name === null && c.index !== null);
-  if (named === undefined || indexed === undefined) return [];
-  const message = `the column has only an index, and column[${String(named.i)}] only a name: no JSON line can have both`;
-  const hint = 'Give all columns a name (lines are objects), or all an index (lines are arrays).';
-  return [{ path: `column[${String(indexed.i)}]`, message, hint }];
+function columnRules(o: Options): ColumnRules {
+  const json = o.fileType === 'json';
+  return { json, star: json ? WHOLE_LINE : null };
 }
 
 function check(o: Options): readonly Finding[] {
-  const findings = [...checkFormat(o, 'all'), ...checkColumns(o)];
+  const findings = [...checkFormat(o, 'all'), ...checkColumns(o.column, columnRules(o))];
   const paths = pathList(o.path);
   if (paths.length === 0) findings.push({ path: 'path', message: 'no path is given' });
   if (paths.includes(STDIN) && paths.length > 1) {
@@ -171,7 +111,7 @@ function checkWatch(plan: Plan, watch: boolean): void {
 function createReader(o: Options, context: PluginContext): Reader {
   const { log } = context;
   const reading: ReadingOptions = { format: formatOf(o), compress: o.compress, encoding: decodedFrom(o) };
-  const star = columnSpecs(o.column) === null && o.fileType !== 'json';
+  const star = hasStar(columnSpecs(o.column)) && o.fileType !== 'json';
   const paths = pathList(o.path);
   const live = paths.includes(STDIN);
   const filter = o.filterRegex === undefined ? null : new RegExp(`^(?:${o.filterRegex})$`, 'u');
@@ -270,8 +210,8 @@ export const reader = defineReader({
   columns: (o) => {
     const specs = columnSpecs(o.column);
     // Writers take meta columns only where they name them, so that counting columns would say nothing.
-    if (specs === null || specs.some((c) => c.meta !== null)) return null;
-    return specs.map((c, i) => c.name ?? `f${String(c.index ?? i)}`);
+    if (specs === null || !specs.every(isSpec) || specs.some((c) => c.meta !== null)) return null;
+    return specs.map((c, i) => c.name ?? unnamed(c.index ?? i));
   },
   create: (o, context) => Promise.resolve(createReader(o, context)),
 });

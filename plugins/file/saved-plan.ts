@@ -1,7 +1,10 @@
-import { basename, dirname, join } from 'node:path';
-import { SyncError, type JsonValue } from 'syncx/plugin-api';
+import { basename, dirname } from 'node:path';
+import type { JsonValue } from 'syncx/plugin-api';
 import type { RecordPoint } from 'syncx/plugin-kit';
 import type { FileSpec } from './file-spec.js';
+
+/** The newest form that is written and read. */
+export const PLAN_FORMAT = 3;
 
 /** A plan of up to so many files is told to each checkpoint again, so that each stands for itself. */
 export const SMALL_PLAN = 1000;
@@ -66,17 +69,6 @@ function encodeFiles(files: readonly FileSpec[]): SavedFiles {
   return folders;
 }
 
-function decodeFiles(saved: SavedFiles): readonly FileSpec[] {
-  return saved.flatMap(([folder, names]) =>
-    names.map(([name, size, mtimeNs, ino]): FileSpec => ({
-      path: folder === '' ? name : join(folder, name),
-      size,
-      mtimeNs,
-      ino,
-    })),
-  );
-}
-
 export function encodePlan({ files, columns, cutting, from, watched }: Plan): JsonValue {
   const folders = encodeFiles(files);
   const saved: SavedPlan2 | SavedPlan3 =
@@ -91,25 +83,4 @@ export function encodePlan({ files, columns, cutting, from, watched }: Plan): Js
           watched: watched === null ? null : { known: encodeFiles(watched.known), bases: watched.bases },
         };
   return saved as unknown as JsonValue;
-}
-
-/** @throws SyncError STATE_CORRUPT */
-export function decodePlan(saved: JsonValue): Plan {
-  const plan = saved as unknown as SavedPlan2 | SavedPlan3;
-  const format: unknown = (saved as { readonly format?: unknown } | null)?.format;
-  if (format !== 2 && format !== 3) {
-    throw new SyncError('STATE_CORRUPT', "the file reader's saved plan is not of format 2 or 3", {
-      hint: 'It was written by another version; go on with that version.',
-    });
-  }
-  const files = decodeFiles(plan.folders);
-  if (plan.format === 2) return { files, columns: plan.columns, cutting: null, from: null, watched: null };
-  const { columns, cutting, from, watched } = plan;
-  return {
-    files,
-    columns,
-    cutting,
-    from,
-    watched: watched === null ? null : { known: decodeFiles(watched.known), bases: watched.bases },
-  };
 }

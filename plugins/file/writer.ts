@@ -21,6 +21,7 @@ import {
   encodingName,
   stagedCommitter,
   keptFilesOf,
+  spelledOut,
   spreadKept,
   type OutputFormat,
   type StagedTarget,
@@ -30,7 +31,7 @@ import type { BucketOptions } from './bucketing.js';
 import { STDIN } from './file-list.js';
 import { openCharset } from './charset.js';
 import { encodedOutput } from './encoded-output.js';
-import { checkFormat, csvDialect, spelledOut, textDialect } from './format-options.js';
+import { checkFormat, csvDialect, textDialect } from './format-options.js';
 import { FileLaneWriter, type WritingOptions } from './lane-writer.js';
 import { WRITER_OPTIONS } from './options.js';
 import type { Rolling } from './rolling.js';
@@ -65,7 +66,6 @@ function check(o: Options): readonly Finding[] {
   const names = wantedColumns(o) ?? [];
   names.forEach((name, i) => {
     const path = `column[${String(i)}]`;
-    if (name === '*') findings.push({ path, message: '`*` stands beside other columns' });
     if (names.indexOf(name) !== i) findings.push({ path, message: `the column \`${name}\` stands here twice` });
   });
   return findings;
@@ -202,6 +202,9 @@ export const writer = defineWriter({
   delivery: ['exactly-once', 'at-least-once'], // the latter to standard output
   check,
   usesStdout: (o) => o.path === STDIN,
-  columns: wantedColumns,
+  columns: (o) => {
+    const names = wantedColumns(o);
+    return names?.includes('*') === true ? null : names;
+  },
   create: createWriter,
 });

@@ -1,13 +1,24 @@
 import { isUtf8 } from 'node:buffer';
-import { internSchema, parseType, type BatchBuilder, type Finding, type RowSchema } from 'syncx/plugin-api';
 import {
-  canonicalCell,
+  internSchema,
+  type BatchBuilder,
+  type ColumnInit,
+  type Finding,
+  type LogicalType,
+  type RowSchema,
+} from 'syncx/plugin-api';
+import {
+  checkColumns,
   columnSpecs,
+  isSpec,
   delimitedFormat,
-  isDatePattern,
+  hasStar,
   jsonLinesFormat,
   showBytes,
+  spelledOut,
+  unnamed,
   type ColumnSpec,
+  type WantedColumn,
   type DecodeState,
   type RecordDecoder,
   type RecordPoint,
@@ -19,17 +30,30 @@ import type { ReaderOptions } from './options.js';
 const LF = 10;
 const CR = 13;
 
-/** The whole line as one cell. Empty lines are no rows. */
+const MESSAGE: LogicalType = { is: 'string' };
+
+/** The column that `*` means. */
+const wholeLine = (o: ReaderOptions): string => (o.parse === 'json' ? 'json' : 'message');
+
+/** The whole line as one cell, beside which there may be constants. Empty lines are no rows. */
 class WholeLineDecoder implements RecordDecoder {
-  readonly schema: RowSchema = internSchema([{ name: 'message', type: { is: 'string' } }]);
+  readonly schema: RowSchema;
   readonly #place: string;
+  /** The cells of a row; null: the line. */
+  readonly #cells: readonly (Buffer | null)[];
   #block: Uint8Array = new Uint8Array();
   #at = 0;
   #line = 1;
   #clean = true;
 
-  constructor(place: string) {
+  constructor(place: string, columns: readonly WantedColumn[]) {
     this.#place = place;
+    this.#cells = columns.map((c) => (isSpec(c) ? Buffer.from(c.value ?? '') : null));
+    this.schema = internSchema(
+      columns.map((c, i): ColumnInit =>
+        isSpec(c) ? { name: nameOf(c, i), type: c.type } : { name: 'message', type: MESSAGE },
+      ),
+    );
   }
 
   get point(): RecordPoint {
@@ -58,7 +82,10 @@ class WholeLineDecoder implements RecordDecoder {
 
   #row(builder: BatchBuilder, from: number, to: number): void {
     if (this.#clean || isUtf8(this.#block.subarray(from, to))) {
-      builder.appendBytes(this.#block, from, to);
+      for (const cell of this.#cells) {
+        if (cell === null) builder.appendBytes(this.#block, from, to);
+        else builder.appendBytes(cell);
+      }
       builder.endRow();
       return;
     }
@@ -72,15 +99,6 @@ class WholeLineDecoder implements RecordDecoder {
   }
 }
 
-/** Control characters as job files spell them: `\t`, `\u0001`, `\x01`, `\001`. */
-function spelledOut(text: string): string {
-  const named: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\', '0': '\0' };
-  return text.replace(/\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([0-3][0-7]{2})|([tnr\\0]))/g, (_, u, x, o, c) => {
-    if (c !== undefined) return named[String(c)] ?? '';
-    return String.fromCharCode(o !== undefined ? parseInt(String(o), 8) : parseInt(String(u ?? x), 16));
-  });
-}
-
 export interface LineFormat {
   /** Of one connection. `place` begins the place of its rejected rows, a colon and the line's number follow. */
   decoder(place: string, target: { readonly bytes: number; readonly rows: number }): RecordDecoder;
@@ -90,8 +108,9 @@ export interface LineFormat {
 
 export function lineFormat(o: ReaderOptions): LineFormat {
   const columns = columnSpecs(o.column);
-  if (o.parse === 'text' && columns === null) {
-    return { decoder: (place) => new WholeLineDecoder(place), keepsBlank: false };
+  if (o.parse === 'text' && hasStar(columns)) {
+    const whole = columns ?? (['*'] as const);
+    return { decoder: (place) => new WholeLineDecoder(place, whole), keepsBlank: false };
   }
   const format =
     o.parse === 'json'
@@ -113,13 +132,14 @@ export function lineFormat(o: ReaderOptions): LineFormat {
   };
 }
 
-const isField = (c: ColumnSpec): boolean => c.value === null;
+const isField = (c: WantedColumn): boolean => isSpec(c) && c.value === null;
+
+const nameOf = (c: ColumnSpec, i: number): string => c.name ?? unnamed(c.index ?? i);
 
 /** Names of the columns, in order. */
 export function columnNames(o: ReaderOptions): readonly string[] {
-  const columns = columnSpecs(o.column);
-  if (columns === null) return [o.parse === 'json' ? 'json' : 'message'];
-  return columns.map((c, i) => c.name ?? `f${String(c.index ?? i)}`);
+  const columns = columnSpecs(o.column) ?? (['*'] as const);
+  return columns.map((c, i) => (isSpec(c) ? nameOf(c, i) : wholeLine(o)));
 }
 
 /** What the schema alone cannot say. */
@@ -139,36 +159,5 @@ export function check(o: ReaderOptions): readonly Finding[] {
   if (/[\r\n]/.test(o.nullFormat) || o.nullFormat.includes(delimiter)) {
     say('nullFormat', 'the null format holds the delimiter or a line end', 'No field can ever be that text.');
   }
-  return [...findings, ...checkColumns(o)];
-}
-
-function checkColumns(o: ReaderOptions): readonly Finding[] {
-  const findings: Finding[] = [];
-  const names = new Set<string>();
-  const say = (path: string, message: string, hint: string): void => void findings.push({ path, message, hint });
-  o.column.forEach((c, i) => {
-    const at = `column[${String(i)}]`;
-    const entry = typeof c === 'string' ? { name: c } : c;
-    const { name, index, value, format } = { index: undefined, value: null, format: undefined, ...entry };
-    if (name === '*' && o.column.length > 1) say(at, '`*` stands beside other columns', 'Name all columns, or none.');
-    if (name === undefined && index === undefined) say(at, 'the column has neither name nor index', 'Give it a name.');
-    if (name !== undefined && names.has(name)) say(at, `the column \`${name}\` stands here twice`, 'Rename one.');
-    if (name !== undefined) names.add(name);
-    if (typeof c === 'string') return;
-    const type = parseType(c.type ?? 'string');
-    if (type === null) {
-      say(`${at}.type`, `\`${String(c.type)}\` is no type`, 'Use string, bigint, decimal(p,s), date …');
-      return;
-    }
-    if (typeof value === 'string' && canonicalCell(type, value) === null) {
-      say(`${at}.value`, `\`${value}\` is not a valid ${String(c.type)}`, 'Write it in its plain form.');
-    }
-    if (format === undefined) return;
-    if (!['date', 'time', 'datetime', 'timestamp', 'year'].includes(type.is)) {
-      say(`${at}.format`, 'a format is for date and time types', 'Give the column such a type.');
-    } else if (!isDatePattern(format)) {
-      say(`${at}.format`, `\`${format}\` is no date pattern`, 'Use yyyy MM dd HH mm ss S and plain characters.');
-    }
-  });
-  return findings;
+  return [...findings, ...checkColumns(o.column, { json: o.parse === 'json', star: wholeLine(o) })];
 }

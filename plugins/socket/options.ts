@@ -25,7 +25,7 @@ export const READER_OPTIONS = {
       type: 'array',
       default: ['*'],
       description:
-        'Columns of a line: names, or objects with name, index (from 0), type, value (a constant) and format (a date pattern). `["*"]` is the whole line as the one column `message` (text) or `json`.',
+        'Columns of a line: names, or objects with name, index (from 0), type, value (a constant) and format (a date pattern). `*` is the whole line as the column `message` (text) or `json`, alone or with constants beside it.',
       examples: [['id', 'name'], [{ index: 0, name: 'id', type: 'bigint' }]],
       items: {
         anyOf: [

@@ -10,7 +10,7 @@ export class SocketPlanner implements SplitPlanner {
   constructor(address: string, saved: JsonValue | null) {
     this.#split = { id: `socket:${address}`, bounded: false, spec: null, weight: null };
     const s = saved as { readonly format?: JsonValue; readonly left?: JsonValue } | null;
-    if (s !== null && s.format !== FORMAT) {
+    if (s !== null && (s.format !== FORMAT || typeof s.left !== 'boolean')) {
       throw new SyncError('STATE_CORRUPT', `the plan of the socket reader is not of format ${String(FORMAT)}`, {
         hint: 'It was written by another version; go on with that version, or run with --fresh.',
       });

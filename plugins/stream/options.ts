@@ -108,7 +108,7 @@ export const WRITER_OPTIONS = {
       default: '\t',
       'x-aliases': ['writeDelimiter'],
       'x-state': 'tuning',
-      description: 'Between the cells of a line of text.',
+      description: 'Between the cells of a line of text; also spelled out as \\t, \\u0001 or \\x01.',
     },
   },
 } as const satisfies OptionsSchema;

@@ -9,7 +9,7 @@ import {
   type Writer,
   type WriteResult,
 } from 'syncx/plugin-api';
-import { orAborted } from 'syncx/plugin-kit';
+import { orAborted, spelledOut } from 'syncx/plugin-kit';
 import { WRITER_OPTIONS, type WriterOptions } from './options.js';
 import { jsonRow, textRow, OP_WORDS } from './print.js';
 
@@ -20,9 +20,11 @@ const CHUNK = 1 << 16;
 
 class StreamLaneWriter implements LaneWriter {
   readonly #options: WriterOptions;
+  readonly #delimiter: string;
 
   constructor(options: WriterOptions) {
     this.#options = options;
+    this.#delimiter = spelledOut(options.fieldDelimiter);
   }
 
   async write(batch: RowBatch, signal: AbortSignal): Promise<WriteResult> {
@@ -34,7 +36,7 @@ class StreamLaneWriter implements LaneWriter {
       for (let r = 0; r < section.rows; r++) {
         view.at(r);
         const op = batch.ops ? OP_WORDS[batch.ops[section.firstRow + r] ?? 0] : undefined;
-        out += this.#options.format === 'json' ? jsonRow(view, op) : textRow(view, op, this.#options.fieldDelimiter);
+        out += this.#options.format === 'json' ? jsonRow(view, op) : textRow(view, op, this.#delimiter);
         if (out.length >= CHUNK) {
           signal.throwIfAborted();
           bytes += await orAborted(print(out), signal);

@@ -1,11 +1,11 @@
 /** State that an earlier version stored is gone on with: each fixture of format 1 is put back and the job is run. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { inPairs } from '../support/crash.js';
 import { publishedLines, tree, Workspace } from '../support/workspace.js';
-import { PREPARED, putStage, removeStaged, STAGES, start, state, UNDECIDED, type Stage } from './stages.js';
+import { PREPARED, ROWS, putStage, removeStaged, STAGES, start, state, UNDECIDED, type Stage } from './stages.js';
 import { documentOf, FIXTURES, JOB_ID, publishedDirty, runFolder, runIds, seal } from './stored.js';
 
 const names = Object.keys(STAGES);
@@ -120,6 +120,26 @@ test('a source that is not the one of the stored state is refused', async () => 
   const r = await start(ws, UNDECIDED.job);
   assert.equal(r.code, 4, r.stderr);
   assert.equal(r.summary?.error?.code, 'SOURCE_CHANGED');
+});
+
+test('a stored open file is gone on with: one file holds its row and all that follow', async () => {
+  using ws = new Workspace();
+  const stage = stageOf('open-files');
+  putStage(ws, 'open-files');
+  const old = ws.path('out/.syncx-fixturerun01/3-0-0.open');
+  assert.equal(readFileSync(old, 'utf8'), `${ROWS[0]}\n`);
+  appendFileSync(old, '{"id":"late","n":0}\n'); // behind what the checkpoint says: of nobody
+  await assertGoesOn(ws, stage);
+  assert.equal(tree(ws.path('out')).length, 1);
+});
+
+test('a stored open file that is gone is told, with its rows', async () => {
+  using ws = new Workspace();
+  putStage(ws, 'open-files');
+  for (const n of ['2-0-0.open', '3-0-0.open']) rmSync(ws.path('out/.syncx-fixturerun01', n));
+  const r = await start(ws, stageOf('open-files').job);
+  assert.equal(r.summary?.error?.code, 'SINK_CONFLICT', r.stderr);
+  assert.match(r.summary.error.message, /3-0-0\.open is gone: 1 committed rows \(18 bytes\) were in it/);
 });
 
 /** As a version before them would have stored it. */

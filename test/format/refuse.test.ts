@@ -119,6 +119,27 @@ const PLUGINS: readonly {
     told: '5.ckpt',
   },
   {
+    what: 'plan of the file reader with parts',
+    stage: 'open-files',
+    file: '5.ckpt',
+    change: ['"planner":{"format":3,', '"planner":{"format":4,'],
+    told: '6.ckpt',
+  },
+  {
+    what: 'plan of the file reader without a part',
+    stage: 'open-files',
+    file: '5.ckpt',
+    change: ['"cutting":{"splitSize":16,"lanes":2},', ''],
+    told: '6.ckpt',
+  },
+  {
+    what: 'open files of a lane',
+    stage: 'open-files',
+    file: '5.ckpt',
+    change: ['{"format":1,"open":[', '{"format":2,"open":['],
+    told: '6.ckpt',
+  },
+  {
     what: 'plan of the stream reader',
     stage: 'stream',
     file: '1.ckpt',

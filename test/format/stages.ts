@@ -48,6 +48,9 @@ const SLOW: Pace = { ...QUICK, slow: true };
 
 const WRITER = { name: 'filewriter', parameter: { path: 'out', fileType: 'json', rollOnCheckpoint: true } };
 
+/** Its files stay open over checkpoints. */
+const KEEPING = { ...WRITER, parameter: { path: 'out', fileType: 'json', rollInterval: 0, inactivityInterval: 0 } };
+
 function setting(p: Pace): object {
   return {
     jobId: JOB_ID,
@@ -61,6 +64,13 @@ function fileJob(p: Pace): object {
   const column = [{ name: 'id' }, { name: 'n', type: 'bigint' }];
   const parameter = { path: 'in', fileType: 'csv', isFirstLineHeader: true, column };
   return { job: { content: [{ reader: { name: 'filereader', parameter }, writer: WRITER }], setting: setting(p) } };
+}
+
+/** `a.csv` is cut into parts, as far as there are channels at the start. */
+function rangesJob(p: Pace): object {
+  const column = [{ name: 'id' }, { name: 'n', type: 'bigint' }];
+  const parameter = { path: 'in', fileType: 'csv', isFirstLineHeader: true, splitSize: 16, column };
+  return { job: { content: [{ reader: { name: 'filereader', parameter }, writer: KEEPING }], setting: setting(p) } };
 }
 
 function streamJob(p: Pace): object {
@@ -127,6 +137,18 @@ function lanesInOrder(ws: Workspace): boolean {
     readonly lanes: readonly { readonly splits: readonly { readonly split: { readonly id: string } }[] }[];
   }>(join(runFolder(ws, 1), '1.ckpt'));
   return lanes.every((l, i) => l.splits.length === 1 && l.splits[0]?.split.id.endsWith(SOURCES[i]?.[0] ?? '') === true);
+}
+
+interface FirstEpoch {
+  readonly planner: { readonly from: { readonly offset: number } | null };
+  readonly lanes: readonly { readonly splits: readonly { readonly split: { readonly id: string } }[] }[];
+}
+
+/** Lane 0 has read the first part, and each lane got one more. Who comes first is nobody's to say. */
+function partsInOrder(ws: Workspace): boolean {
+  const { planner, lanes } = documentOf<FirstEpoch>(join(runFolder(ws, 1), '1.ckpt'));
+  const read = lanes.map((l) => l.splits.map((s) => /^range:(\d+):/.exec(s.split.id)?.[1]).join());
+  return planner.from?.offset === 31 && read.join(';') === '5;';
 }
 
 export interface Stage {
@@ -208,6 +230,20 @@ export const STAGES: Readonly<Record<string, Stage>> = {
       await killed(ws, fileJob({ ...QUICK, channel: 2 }), 'ckpt.after');
     },
     isReached: lanesInOrder,
+  },
+  // A rejected row, a row in an open file, and in doubt: a rejected row, with that file taken over.
+  'open-files': {
+    ...FILE,
+    job: rangesJob(QUICK),
+    state: 'in doubt',
+    reach: async (ws) => {
+      putSources(ws);
+      await killed(ws, rangesJob({ ...SLOW, channel: 2 }), 'prune.after');
+      if (!partsInOrder(ws)) return;
+      await killed(ws, rangesJob(SLOW), 'prune.after');
+      await killed(ws, rangesJob(SLOW), 'ckpt.after');
+    },
+    isReached: partsInOrder,
   },
   stream: {
     job: streamJob(QUICK),

@@ -77,6 +77,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/"since":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g, '"since":"{{SINCE}}"'],
   [/"baseTime":\d{13}\b/g, '"baseTime":{{BASE_TIME}}'],
   [/"t":"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}"/g, '"t":"{{TIME}}"'],
+  [/"(firstRow|lastRow)":\d{13}\b/g, '"$1":{{AT}}'],
   [/"fingerprint":"[0-9a-f]{64}"/g, '"fingerprint":"{{FINGERPRINT}}"'],
 ];
 

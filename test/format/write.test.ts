@@ -11,7 +11,7 @@ const CHANGED =
   'compatible; then UPDATE_FIXTURES=1 writes new fixtures';
 
 /** Races that a stage cannot rule out go the other way now and then. */
-const TRIES = 20;
+const TRIES = 60;
 
 async function reached(stage: Stage): Promise<Stored> {
   for (let i = 0; i < TRIES; i++) {

@@ -78,6 +78,18 @@ test('a character that the encoding lacks makes the row dirty, and no other', as
   assert.equal(files[0]?.toString('latin1'), good.join(''));
 });
 
+test('gb18030 has a code for all of Unicode but one code point, whose row is dirty', async (t) => {
+  const { files, rejected } = await write(t, { encoding: 'gb18030', fileType: 'text' }, [
+    ['1', '\ue5e5'],
+    ['2', '\ufffd\u{10ffff}\ue5e4'],
+  ]);
+  assert.deepEqual(
+    rejected.map((r) => [r.column, r.reason]),
+    [['b', 'the encoding gb18030 has no character `\ue5e5` (U+E5E5)']],
+  );
+  assert.equal(files[0]?.toString('hex'), '322c8431a437e3329a35a39f0a');
+});
+
 test('rows that the format refuses are told once, beside those that the encoding refuses', async (t) => {
   const rows = [
     ['1', 'a,b'],

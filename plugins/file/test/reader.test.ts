@@ -15,7 +15,6 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { JsonValue } from 'syncx/plugin-api';
 import { reader } from '../index.js';
-import { spelledOut } from '../format-options.js';
 import {
   folder,
   laneOf,
@@ -387,7 +386,7 @@ test('options that do not fit together are found, each with its path', () => {
         { name: 'b', format: 'yyyy' },
       ],
     }),
-    ['column[0]', 'column[1]', 'column[2].type', 'column[3].value', 'column[4]', 'column[4].format'],
+    ['column[1]', 'column[2]', 'column[2].type', 'column[3].value', 'column[4]', 'column[4].format'],
   );
   const mixed = ['a', { index: 4 }, { name: 'k', value: 'v' }];
   assert.deepEqual(paths({ column: mixed, fileType: 'json' }), ['column[1]']);
@@ -397,18 +396,4 @@ test('options that do not fit together are found, each with its path', () => {
   assert.deepEqual(reader.columns?.(readerOptions({ column: ['a', { index: 4 }] })), ['a', 'f4']);
   assert.equal(reader.columns?.(readerOptions({ column: ['a', { name: 'n', meta: 'line' }] })), null);
   assert.equal(reader.columns?.(readerOptions({})), null);
-});
-
-test('delimiters may be spelled out', () => {
-  for (const [text, want] of [
-    ['\\t', '\t'],
-    ['\\u0001', '\u0001'],
-    ['\\x01', '\u0001'],
-    ['\\001', '\u0001'],
-    ['||', '||'],
-    ['\\\\', '\\'],
-    ['\\q', '\\q'],
-  ] as const) {
-    assert.equal(spelledOut(text), want);
-  }
 });

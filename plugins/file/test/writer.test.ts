@@ -193,7 +193,7 @@ test('what standard output cannot do, double columns and unknown encodings are f
   assert.deepEqual(paths({}), []);
   assert.deepEqual(paths({ writeMode: 'overwrite' }), []);
   assert.deepEqual(paths({ writeMode: 'overwrite', successFile: true, path: '-' }), ['writeMode', 'successFile']);
-  assert.deepEqual(paths({ column: ['a', 'a', '*'] }), ['column[1]', 'column[2]']);
+  assert.deepEqual(paths({ column: ['a', 'a', '*', '*'] }), ['column[1]', 'column[3]']);
   assert.deepEqual(paths({ encoding: 'gbk' }), []);
   assert.deepEqual(paths({ encoding: 'klingon' }), ['encoding']);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventually } from 'syncx/plugin-testkit';
+import { eventually, fillOptions } from 'syncx/plugin-testkit';
+import { reader } from '../index.js';
 import { drive, openLane } from './drive.js';
 import { byteByByte, LineServer, send, type Serve } from './support.js';
 
@@ -36,6 +37,30 @@ test('the whole line is one column: LF or CR LF, empty lines skipped, a last lin
     assert.deepEqual(r.rows, [['1,测试'], ['2,b'], ['3,😀'], ['4,last']]);
     assert.deepEqual(r.positions.at(-1), { connection: 1, line: 6 });
   }));
+
+test('constants beside * stand by the whole line, as text and as json', async () => {
+  const column = [{ name: 'k', type: 'int', value: '7' }, '*', { name: 's', value: '' }];
+  await both('1,测试\r\n\n{"a": 1}\n', { column }, (r) => {
+    assert.deepEqual(r.rows, [
+      ['7', '1,测试', ''],
+      ['7', '{"a": 1}', ''],
+    ]);
+  });
+  await both('1,x\n{"a": 1}\n', { parse: 'json', column }, (r, address) => {
+    assert.deepEqual(r.rows, [['7', '{"a": 1}', '']]);
+    assert.deepEqual(
+      r.rejected.map((x) => x.place),
+      [`${address} line 1:2`],
+    );
+  });
+  const names = (parse: 'text' | 'json'): unknown => {
+    const o = fillOptions(reader, { address: 'localhost:1', parse, column }) as Parameters<typeof reader.create>[0];
+    assert.deepEqual(reader.check?.(o), []);
+    return reader.columns?.(o);
+  };
+  assert.deepEqual(names('text'), ['k', 'message', 's']);
+  assert.deepEqual(names('json'), ['k', 'json', 's']);
+});
 
 test('typed columns; a line that does not fit is dirty, with its number among all lines', () =>
   both('1,a\n\nx,b\n3,\\N\n4\n5,e,f\r\n6,é', { column: [{ name: 'id', type: 'int' }, 'name'] }, (r, address) => {

@@ -10,6 +10,8 @@ import {
   type RowBatch,
   type RowOp,
 } from 'syncx/plugin-api';
+import { fillOptions, testContext, testLane, testRun } from 'syncx/plugin-testkit';
+import { writer } from '../index.js';
 import { jsonRow, OP_WORDS, textRow } from '../print.js';
 
 const TYPES = ['bigint', 'decimal(10,2)', 'double', 'boolean', 'json', 'string', 'binary'];
@@ -57,4 +59,20 @@ test('changes name their kind', () => {
     '{"op":"-D","row":{"bigint":1,"decimal(10,2)":null,"double":null,"boolean":null,"json":null,"string":"a","binary":null}}\n',
   );
   assert.equal(text, '-D|1|NULL|NULL|NULL|NULL|a|NULL\n');
+});
+
+test('the delimiter of text may be spelled out', async (t) => {
+  const cells = ['1', '2', '3', 'true', 'null', 'x', 'y'];
+  const printed: string[] = [];
+  const w = await writer.create(fillOptions(writer, { format: 'text', fieldDelimiter: '\\t|' }), testContext());
+  await using lane = await w.openLane(testLane(testRun()), null);
+  const print = (data: Uint8Array, done: () => void): boolean => {
+    printed.push(Buffer.from(data).toString());
+    done();
+    return true;
+  };
+  const stdout = t.mock.method(process.stdout, 'write', print as typeof process.stdout.write);
+  await lane.write(batchOf(cells), new AbortController().signal);
+  stdout.mock.restore();
+  assert.deepEqual(printed, [`${cells.slice(0, 6).join('\t|')}\t|eQ==\n`]);
 });

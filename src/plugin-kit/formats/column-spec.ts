@@ -28,10 +28,20 @@ export type ColumnOption =
       readonly meta?: MetaKind | undefined;
     };
 
+/** `*`: all columns of the file, or the line as it stands, at this place. */
+export type WantedColumn = ColumnSpec | '*';
+
+/** The name of a field that has none, by its place. */
+export const unnamed = (index: number): string => `f${String(index)}`;
+
+/** False where columns depend on what a file holds. */
+export const isSpec = (c: WantedColumn): c is ColumnSpec => c !== '*';
+
 /** Null for `["*"]` and for no entries: all columns. The types must be known, and the constants of them (the plugin's `check` sees to that). */
-export function columnSpecs(entries: readonly ColumnOption[]): readonly ColumnSpec[] | null {
+export function columnSpecs(entries: readonly ColumnOption[]): readonly WantedColumn[] | null {
   if (entries.length === 0 || (entries.length === 1 && entries[0] === '*')) return null;
-  return entries.map((e): ColumnSpec => {
+  return entries.map((e): WantedColumn => {
+    if (e === '*') return e;
     if (typeof e === 'string') {
       return { name: e, index: null, type: { is: 'string' }, value: null, format: null, meta: null };
     }

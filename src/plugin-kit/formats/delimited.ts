@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { SyncError } from '../../plugin-api/index.js';
-import type { ColumnSpec } from './column-spec.js';
+import type { WantedColumn } from './column-spec.js';
 import { CsvDecoder } from './csv-decoder.js';
 import { bomLength, type CsvDialect } from './csv-dialect.js';
 import { readCsvRecord, skipBlankLines } from './csv-record.js';
-import { fieldPlan, starNames } from './field-plan.js';
+import { fieldPlan, hasStar, starNames } from './field-plan.js';
 import type { FileFormat, FileHead, TextLabel } from './record-decoder.js';
 import { MAX_RECORD_BYTES, notInEncoding } from './record-faults.js';
 
@@ -13,7 +13,7 @@ export interface DelimitedOptions extends TextLabel {
   /** The first line names the columns. */
   readonly header: boolean;
   /** Null: all columns. */
-  readonly columns: readonly ColumnSpec[] | null;
+  readonly columns: readonly WantedColumn[] | null;
 }
 
 /** A header with replaced characters would name columns that the file does not have. */
@@ -64,7 +64,7 @@ function readHead(bytes: Buffer, last: boolean, place: string, options: Delimite
 export function delimitedFormat(options: DelimitedOptions): FileFormat {
   return {
     head: (bytes, last, place) => readHead(bytes, last, place, options),
-    starColumns: (head) => (options.columns === null && head.width > 0 ? starNames(head) : null),
+    starColumns: (head) => (hasStar(options.columns) && head.width > 0 ? starNames(head) : null),
     decoder: (head, o) =>
       new CsvDecoder(options.dialect, fieldPlan(options.columns, head, o), o.from ?? head.body, {
         ...o,

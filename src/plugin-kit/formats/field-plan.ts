@@ -7,7 +7,7 @@ import {
   type RowSchema,
 } from '../../plugin-api/index.js';
 import { cellForm, mended, type CellForm } from './cell-form.js';
-import type { ColumnSpec } from './column-spec.js';
+import { unnamed, type ColumnSpec, type WantedColumn } from './column-spec.js';
 import { datePattern } from './date-pattern.js';
 import { constantOf, fromRecord } from './meta-column.js';
 import type { DecoderOptions, FileHead } from './record-decoder.js';
@@ -17,6 +17,8 @@ export interface OutputCell {
   readonly kept: number;
   /** The cell of every row, `null` for NULL, or the line number. */
   readonly constant: Uint8Array | 'null' | 'line';
+  /** True: another cell is made of the same field, which must stay as it is. */
+  readonly shared: boolean;
   /** Null: every text is a cell as it stands. */
   readonly form: CellForm | null;
   readonly name: string;
@@ -73,9 +75,12 @@ function fieldIndexes(columns: readonly ColumnSpec[], head: FileHead, place: str
   });
 }
 
+/** Whether columns are those that a file has, alone or among others. */
+export const hasStar = (columns: readonly WantedColumn[] | null): boolean => columns?.includes('*') ?? true;
+
 /** Names that `*` means: the header's, else f0, f1, … */
 export function starNames(head: FileHead): readonly string[] {
-  return head.names ?? Array.from({ length: head.width }, (_, i) => `f${String(i)}`);
+  return head.names ?? Array.from({ length: head.width }, (_, i) => unnamed(i));
 }
 
 function starSpecs(head: FileHead, agreed: readonly string[] | null, place: string): readonly ColumnSpec[] {
@@ -88,21 +93,41 @@ function starSpecs(head: FileHead, agreed: readonly string[] | null, place: stri
       hint: 'Name the wanted columns in `column`, or read the files in jobs of their own.',
     });
   }
-  return names.map((name) => ({ name, index: null, type: { is: 'string' }, value: null, format: null, meta: null }));
+  // Without a header their places are their own, whatever stands beside them.
+  return names.map((name, i): ColumnSpec => {
+    const index = head.names === null ? i : null;
+    return { name, index, type: { is: 'string' }, value: null, format: null, meta: null };
+  });
+}
+
+/** A constant may have the name of a column that only the file knows of. */
+function checkNames(names: readonly string[], place: string): void {
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice === undefined) return;
+  throw new SyncError(
+    'COLUMN_MISMATCH',
+    `${place} has a column \`${twice}\`, and one of that name stands beside \`*\``,
+    {
+      place,
+      hint: 'Give the column beside `*` another name, or name the wanted columns in place of `*`.',
+    },
+  );
 }
 
 /**
  * @param columns null: all.
  * @throws SyncError COLUMN_MISMATCH
  */
-export function fieldPlan(columns: readonly ColumnSpec[] | null, head: FileHead, options: DecoderOptions): FieldPlan {
+export function fieldPlan(columns: readonly WantedColumn[] | null, head: FileHead, options: DecoderOptions): FieldPlan {
   const { place } = options;
-  const specs = columns ?? starSpecs(head, options.columns, place);
+  const all = hasStar(columns) ? starSpecs(head, options.columns, place) : null;
+  const specs = (columns ?? ['*' as const]).flatMap((c) => (c === '*' ? (all ?? []) : [c]));
   const at = fieldIndexes(specs, head, place);
-  const byIndex = specs.some((c) => c.index !== null);
+  const byIndex = all === null && specs.some((c) => c.index !== null);
   const fields = at.filter((i) => i >= 0);
   const most = Math.max(0, ...fields.map((i) => i + 1));
-  const width = head.names !== null ? head.names.length : most;
+  // A file without records has no columns that anything could be missing from.
+  const width = head.names?.length ?? (all === null || all.length === 0 ? most : all.length);
   if (most > width) {
     throw new SyncError(
       'COLUMN_MISMATCH',
@@ -119,11 +144,17 @@ export function fieldPlan(columns: readonly ColumnSpec[] | null, head: FileHead,
   const converts = specs.map((c) => (fromRecord(c) ? convertOf(c) : null));
   const cells = specs.map((c, i): OutputCell => ({
     kept: order.indexOf(at[i] ?? -1),
+    shared: (at[i] ?? -1) >= 0 && at.indexOf(at[i] ?? -1) !== at.lastIndexOf(at[i] ?? -1),
     constant: constantOf(c, options.file ?? null) ?? 'null',
     form: fromRecord(c) ? (converts[i] ?? cellForm(c.type)) : null,
-    name: c.name ?? `f${String(at[i])}`,
+    name: c.name ?? unnamed(c.index ?? at[i] ?? -1),
     type: formatType(c.type),
   }));
+  if (all !== null)
+    checkNames(
+      cells.map((c) => c.name),
+      place,
+    );
   return {
     schema: internSchema(
       specs.map((c, i): ColumnInit => ({

@@ -12,7 +12,7 @@ import {
 import { showBytes } from './cell-check.js';
 import { notOfType } from './cell-fault.js';
 import { AS_IS, cellForm, type CellForm } from './cell-form.js';
-import type { ColumnSpec } from './column-spec.js';
+import { unnamed, type ColumnSpec, type WantedColumn } from './column-spec.js';
 import { LF, bomLength } from './csv-dialect.js';
 import { convertOf } from './field-plan.js';
 import { wantedKeys, type KeyNode, type WantedKeys } from './json-keys.js';
@@ -54,7 +54,7 @@ interface LineFault {
  * JSON lines: each line that is not blank is an object, whose keys are columns by name, or an array, whose elements are
  * columns by index. A line of the kind that some column cannot be picked from is dirty, like an array that is too short.
  * Values are cut out of the line by a byte scanner, so numbers keep every digit of the source. Without columns the line
- * itself is the one cell `json`.
+ * itself is the one cell `json`; beside it there may be columns that are not in the line.
  *
  * A name with a dot (`a.b`) is the key of that name, where the line has it, else a path into nested objects. A key that is
  * missing, or null, gives NULL. A wanted key that stands twice in one object makes the line dirty.
@@ -62,7 +62,8 @@ interface LineFault {
 class JsonDecoder implements RecordDecoder {
   readonly schema: RowSchema;
   readonly #columns: readonly JsonColumn[];
-  readonly #whole: boolean;
+  /** Which column is the line as it stands; -1: none. */
+  readonly #whole: number;
   readonly #keys: WantedKeys;
   readonly #indexes: readonly number[];
   /** Elements that an array must have. */
@@ -81,10 +82,10 @@ class JsonDecoder implements RecordDecoder {
   #checkUtf8 = false;
   #fault: LineFault | null = null;
 
-  constructor(specs: readonly ColumnSpec[] | null, start: RecordPoint, options: DecoderOptions) {
-    const wanted = specs ?? [WHOLE];
-    this.#whole = specs === null;
-    const nameOf = (c: ColumnSpec, i: number): string => c.name ?? `f${String(c.index ?? i)}`;
+  constructor(columns: readonly WantedColumn[] | null, start: RecordPoint, options: DecoderOptions) {
+    const wanted = (columns ?? ['*' as const]).map((c) => (c === '*' ? WHOLE : c));
+    this.#whole = wanted.indexOf(WHOLE);
+    const nameOf = (c: ColumnSpec, i: number): string => c.name ?? unnamed(c.index ?? i);
     this.#columns = wanted.map((c, i): JsonColumn => ({
       name: nameOf(c, i),
       type: formatType(c.type),
@@ -174,10 +175,10 @@ class JsonDecoder implements RecordDecoder {
   #scanLine(b: Buffer, first: number, end: number): boolean {
     this.#starts.fill(-1);
     let i: number;
-    if (this.#whole) {
+    if (this.#whole >= 0) {
       i = skipValue(b, first, end);
-      this.#starts[0] = first;
-      this.#ends[0] = i;
+      this.#starts[this.#whole] = first;
+      this.#ends[this.#whole] = i;
     } else if (b[first] === 123) {
       if (this.#noObject !== null) return this.#fail(this.#noObject.column, this.#noObject.reason, first);
       i = this.#scanObject(b, first, end, this.#keys.root);
@@ -346,8 +347,8 @@ function copyText(b: Buffer, start: number, end: number, builder: BatchBuilder):
   return true;
 }
 
-/** `columns` null: one column `json` with the whole line. */
-export function jsonLinesFormat(columns: readonly ColumnSpec[] | null, label: TextLabel = {}): FileFormat {
+/** `columns` null: one column `json` with the whole line; so is a `*`, beside which no column is picked from the line. */
+export function jsonLinesFormat(columns: readonly WantedColumn[] | null, label: TextLabel = {}): FileFormat {
   return {
     head: (bytes, last) => {
       const bom = bomLength(bytes, last);

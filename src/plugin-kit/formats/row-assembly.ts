@@ -76,12 +76,20 @@ export class RowAssembly {
         else builder.appendAbsent();
         continue;
       }
-      const bytes = cell.form && !cell.form.scan(data, start, end) ? cell.form.mend(data, start, end) : AS_IS;
+      if (cell.form === null) {
+        builder.appendBytes(data, start, end);
+        continue;
+      }
+      // A scan may mend letter case in place, which another cell of the field must not see.
+      const own = cell.shared ? Buffer.from(data.subarray(start, end)) : data;
+      const from = cell.shared ? 0 : start;
+      const to = from + end - start;
+      const bytes = cell.form.scan(own, from, to) ? AS_IS : cell.form.mend(own, from, to);
       if (bytes === null) {
         builder.dropRow();
-        return wrongType(cell, data, start, end);
+        return wrongType(cell, own, from, to);
       }
-      if (bytes === AS_IS) builder.appendBytes(data, start, end);
+      if (bytes === AS_IS) builder.appendBytes(own, from, to);
       else builder.appendBytes(bytes);
     }
     builder.endRow();

@@ -28,3 +28,18 @@ test('another number of names that are not there is an error that names both num
     message: /the writer has 3 columns and the reader 2, .*`c`/,
   });
 });
+
+test('* among names is all data columns at its place; what it brings already, or nobody has, is an error', () => {
+  assert.deepEqual(chooseColumns(SCHEMA, ['*']), { projection: [0, 1], names: ['a', 'b'] });
+  assert.deepEqual(chooseColumns(SCHEMA, ['*', 'file']), { projection: [0, 1, 2], names: ['a', 'b', 'file'] });
+  assert.deepEqual(chooseColumns(SCHEMA, ['file', '*']), { projection: [2, 0, 1], names: ['file', 'a', 'b'] });
+  assert.throws(() => chooseColumns(SCHEMA, ['*', 'b']), {
+    code: 'COLUMN_MISMATCH',
+    message: /`b` beside `\*`, which/,
+  });
+  // Never by position, though the numbers are equal.
+  assert.throws(() => chooseColumns(SCHEMA, ['*', 'x']), {
+    code: 'COLUMN_MISMATCH',
+    message: /`x`.* does not deliver/,
+  });
+});
