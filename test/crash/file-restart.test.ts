@@ -42,7 +42,7 @@ async function specOf(ws: Workspace, job: CrashJob, channel: number): Promise<Jo
     },
   );
   if (!result.ok) throw result.error;
-  return result.job;
+  return result.parts[0];
 }
 
 interface Shape {
