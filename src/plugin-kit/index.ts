@@ -1,7 +1,7 @@
 export * from './choose-columns.js';
 export { openDecompressor, type Decompressor } from './codecs/decompressor.js';
 export { encodingHint, encodingName } from './encodings/encoding-names.js';
-export { openTranscoder, type Transcoder } from './encodings/transcoder.js';
+export { LONGEST_MARK, openTranscoder, refuseOtherMark, type Transcoder } from './encodings/transcoder.js';
 export * from './formats/byte-buffer.js';
 export * from './formats/cell-check.js';
 export { canonicalCell } from './formats/cell-form.js';
