@@ -4,6 +4,7 @@ export { encodingHint, encodingName } from './encodings/encoding-names.js';
 export { LONGEST_MARK, openTranscoder, refuseOtherMark, type Transcoder } from './encodings/transcoder.js';
 export * from './formats/byte-buffer.js';
 export * from './formats/cell-check.js';
+export { daysOf } from './formats/cell-check-time.js';
 export { canonicalCell } from './formats/cell-form.js';
 export * from './formats/column-spec.js';
 export * from './formats/csv-dialect.js';
