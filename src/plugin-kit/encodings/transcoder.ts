@@ -95,3 +95,16 @@ export async function openTranscoder(encoding: string, place: string): Promise<T
     return new MultiByteText(iconv.getDecoder(encoding), encoding);
   });
 }
+
+/**
+ * For bytes in pieces that end between characters, as whole lines do: each is decoded by itself, and no byte order mark is
+ * looked for.
+ *
+ * @param encoding as `encodingName` gives it, and neither utf-8 nor utf-16.
+ * @returns gives UTF-8, as a transcoder does.
+ */
+export async function openPieceDecoder(encoding: string): Promise<(piece: Uint8Array) => Uint8Array> {
+  const { default: iconv } = await import('iconv-lite');
+  const text = new MultiByteText(iconv.getDecoder(encoding), encoding);
+  return (piece) => text.push(piece, true);
+}
