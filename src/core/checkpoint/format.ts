@@ -94,8 +94,6 @@ export interface RunInfo {
   readonly reader: PluginRecord;
   readonly writer: PluginRecord;
   readonly parent: string | null;
-  /** Of a job with several content entries: see round.ts. */
-  readonly round?: string;
   /** What `${now}` was (ms since 1970) when the run began, where the job asks for times that stay as they were then. */
   readonly clock?: number;
   /** Of a job with a cursor: what this run reads. */

@@ -1,7 +1,7 @@
 /**
  * A job with several content entries is one round over them: after a failure the next start goes on with the entries
  * that are not done, and does not run the finished ones again. The round is open from its first start until all are done;
- * each run notes its round's id, so that there is no moment in which a run is finished and the round does not know it.
+ * a run that is noted finished is so in a round, so there is no moment in which it is over and the round does not know it.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -72,5 +72,5 @@ export class Round {
 
 async function isDone({ jobs, runName }: RoundPart, round: string): Promise<boolean> {
   const current = await jobs.current(runName);
-  return current !== null && (await current.run.noted('finished')) && (await current.run.info()).round === round;
+  return current !== null && (await current.run.finishedIn(round));
 }

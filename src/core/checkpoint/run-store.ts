@@ -23,6 +23,8 @@ interface NoteRecord {
   readonly at: number;
   /** In `finished`: where the next run of a job with a cursor goes on. */
   readonly cursor?: JsonValue | null;
+  /** In `finished`: the round in which the entry of the job is done (round.ts). */
+  readonly round?: string;
 }
 
 interface Resolution {
@@ -275,8 +277,13 @@ export class RunStore {
     return note ? note.cursor : cursor?.lower;
   }
 
+  /** Whether the run was finished in this round. */
+  async finishedIn(round: string): Promise<boolean> {
+    return (await this.#read<NoteRecord>('finished'))?.round === round;
+  }
+
   /** `more`: what else the note says. */
-  async put(note: Note, run: RunIdentity, more: Pick<NoteRecord, 'cursor'> = {}): Promise<void> {
+  async put(note: Note, run: RunIdentity, more: Pick<NoteRecord, 'cursor' | 'round'> = {}): Promise<void> {
     const doc: NoteRecord = { format: STATE_FORMAT, attempt: run.attempt, at: Date.now(), ...more };
     await this.#create(note, doc);
   }

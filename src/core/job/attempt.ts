@@ -194,7 +194,11 @@ export class Attempt {
       points.hit('complete.after');
       await store.assertNewest(attempt);
       const { cursor } = await store.info();
-      await store.put('finished', run, cursor ? { cursor: cursor.upper } : {});
+      const { round } = this.#p.deps;
+      await store.put('finished', run, {
+        ...(cursor ? { cursor: cursor.upper } : {}),
+        ...(round === undefined ? {} : { round }),
+      });
       points.hit('finished.after');
       // The run is over and noted so: a failure now would have its caller run the job a second time.
       const keep = job.settings.checkpoint.numRetainedRuns;
@@ -213,14 +217,13 @@ export class Attempt {
   }
 
   async #mint(reader: Reader): Promise<RunStore> {
-    const { job, jobs, deps } = this.#p;
+    const { job, jobs } = this.#p;
     const lower = job.cursor ? await jobs.cursor() : null;
     const cursor = job.cursor ? await pluginCall('SOURCE_IO', async () => reader.bounds?.(lower)) : undefined;
     if (job.cursor && !cursor) {
       throw new SyncError('PLUGIN_BROKEN', `reader ${job.reader.definition.name} has a cursor and no bounds`);
     }
-    const { round } = deps;
-    return mintRun(jobs, job, { ...(round === undefined ? {} : { round }), ...(cursor ? { cursor } : {}) });
+    return mintRun(jobs, job, cursor);
   }
 
   async #epochs(

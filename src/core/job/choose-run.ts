@@ -104,11 +104,7 @@ function hours(ms: number): string {
 }
 
 /** A new run with its record; nothing of it is at the target yet. */
-export async function mintRun(
-  jobs: JobStore,
-  job: JobSpec,
-  { round, cursor }: Pick<RunInfo, 'round' | 'cursor'>,
-): Promise<RunStore> {
+export async function mintRun(jobs: JobStore, job: JobSpec, cursor: RunInfo['cursor']): Promise<RunStore> {
   const store = jobs.run(job.runName, newRunId());
   const info: RunInfo = {
     format: STATE_FORMAT,
@@ -122,7 +118,6 @@ export async function mintRun(
     reader: pluginRecord(job.reader),
     writer: pluginRecord(job.writer),
     parent: null,
-    ...(round === undefined ? {} : { round }),
     ...(job.clock === null ? {} : { clock: job.clock }),
     ...(cursor === undefined ? {} : { cursor }),
   };

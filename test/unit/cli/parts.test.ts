@@ -95,3 +95,14 @@ test('contentParallelism runs entries side by side', async () => {
   assert.match(r.stdout, /part 1 of 3: file → file\n/);
   for (const name of ['a', 'b', 'c']) assert.deepEqual(publishedLines(ws.path(`out-${name}`)), expected(name));
 });
+
+test('an unfinished run from before the job had a second entry is finished once', async () => {
+  using ws = new Workspace();
+  const job = jobOf(ws, [part('a')]);
+  assert.equal((await sync(['run', job], { cwd: ws.dir, failpoint: 'prepare.after' })).signal, 'SIGKILL');
+  jobOf(ws, [part('a'), part('b')]);
+  assert.equal((await sync(['run', job], { cwd: ws.dir, failpoint: 'prepare.after#2' })).signal, 'SIGKILL');
+  const again = await sync(['run', job, '--output', 'json'], { cwd: ws.dir });
+  assert.equal(again.code, 0, again.stderr);
+  for (const name of ['a', 'b']) assert.deepEqual(publishedLines(ws.path(`out-${name}`)), expected(name));
+});
