@@ -15,6 +15,31 @@ const ERROR_CODE = {
   ],
 } as const;
 
+/** Of both sides. */
+const SECRETS = {
+  password: { type: 'string', 'x-secret': true, description: 'A secret that means nothing.' },
+  url: {
+    type: 'string',
+    default: '',
+    'x-secret': 'url',
+    description: 'An address that nothing connects to, with credentials in it.',
+  },
+  properties: {
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    default: {},
+    'x-secret': 'properties',
+    description: 'A map with secrets in it.',
+  },
+  leak: {
+    type: 'boolean',
+    default: false,
+    'x-state': 'tuning',
+    description:
+      'Whether all options, secrets too, are told in logs, errors and reasons of dirty rows, as bad drivers do.',
+  },
+} as const;
+
 export const READER_OPTIONS = {
   type: 'object',
   title: 'Scripted reader',
@@ -72,27 +97,7 @@ export const READER_OPTIONS = {
       'x-unit': 'rows',
       'x-state': 'tuning',
     },
-    password: { type: 'string', 'x-secret': true, description: 'A secret that means nothing.' },
-    url: {
-      type: 'string',
-      default: '',
-      'x-secret': 'url',
-      description: 'An address that nothing connects to, with credentials in it.',
-    },
-    properties: {
-      type: 'object',
-      additionalProperties: { type: 'string' },
-      default: {},
-      'x-secret': 'properties',
-      description: 'A map with secrets in it.',
-    },
-    leak: {
-      type: 'boolean',
-      default: false,
-      'x-state': 'tuning',
-      description:
-        'Whether all options, secrets too, are told in logs, errors and reasons of dirty rows, as bad drivers do.',
-    },
+    ...SECRETS,
     increColumn: {
       type: 'string',
       enum: ['', 'n'],
@@ -208,27 +213,7 @@ export const WRITER_OPTIONS = {
       description: 'Folder of the store; made where it is missing.',
       examples: ['target'],
     },
-    password: { type: 'string', 'x-secret': true, description: 'A secret that means nothing.' },
-    url: {
-      type: 'string',
-      default: '',
-      'x-secret': 'url',
-      description: 'An address that nothing connects to, with credentials in it.',
-    },
-    properties: {
-      type: 'object',
-      additionalProperties: { type: 'string' },
-      default: {},
-      'x-secret': 'properties',
-      description: 'A map with secrets in it.',
-    },
-    leak: {
-      type: 'boolean',
-      default: false,
-      'x-state': 'tuning',
-      description:
-        'Whether all options, secrets too, are told in logs, errors and reasons of dirty rows, as bad drivers do.',
-    },
+    ...SECRETS,
     protocol: {
       type: 'string',
       enum: ['staged', 'marker'],
