@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ROOT, SYNC } from '../support/sync.js';
 import { makeCsv } from './data.js';
+import { INPUT_FORMS, makeForm, type InputForm } from './input-forms.js';
 import { measureNode, median, wallMs, type Usage } from './measure.js';
 
 const { values, positionals } = parseArgs({
@@ -17,13 +18,27 @@ const ROWS = Number(values.rows);
 const REPEAT = Number(values.repeat);
 const WORK = join(ROOT, '.work', 'bench');
 
-function jobFile(name: string, input: string, output: string, fileType: string, setting: object = {}): string {
+interface JobParts {
+  readonly setting?: object;
+  readonly reader?: object;
+}
+
+function jobFile(
+  name: string,
+  input: string,
+  output: string,
+  fileType: string,
+  { setting = {}, reader = {} }: JobParts = {},
+): string {
   const path = join(WORK, `${name}.json`);
   const job = {
     job: {
       content: [
         {
-          reader: { name: 'filereader', parameter: { path: input, fileType: 'csv', isFirstLineHeader: true } },
+          reader: {
+            name: 'filereader',
+            parameter: { path: input, fileType: 'csv', isFirstLineHeader: true, ...reader },
+          },
           writer: { name: 'filewriter', parameter: { path: output, fileType, isFirstLineHeader: fileType === 'csv' } },
         },
       ],
@@ -113,15 +128,15 @@ function partFiles(): string {
 async function compare(
   settings: Readonly<Record<string, object>>,
   each: (kind: string, usage: Usage, log: string) => void,
+  input = partFiles(),
 ): Promise<void> {
-  const input = partFiles();
   const output = join(WORK, 'out-compare');
   const state = join(WORK, 'state-compare');
   for (let i = 0; i < REPEAT; i++) {
     for (const [kind, setting] of Object.entries(settings)) {
       rmSync(output, { recursive: true, force: true });
       rmSync(state, { recursive: true, force: true });
-      const job = jobFile(`compare-${kind}`, input, output, 'csv', setting);
+      const job = jobFile(`compare-${kind}`, input, output, 'csv', { setting });
       const args = [SYNC, 'run', job, '--state-dir', state, '--output', 'json'];
       const u = await measureNode([...args, '--log-level', 'debug', '--log-format', 'json'], WORK);
       each(kind, u, u.stderr);
@@ -130,16 +145,51 @@ async function compare(
   rmSync(output, { recursive: true, force: true });
 }
 
-/** The same rows on one lane and on two worker lanes. */
-async function channels(): Promise<void> {
+/** A compressed or otherwise encoded CSV → CSV; the yardstick reads the same, or what `before` makes of it. */
+async function inputForm(form: InputForm): Promise<void> {
+  const plain = join(WORK, `rows-${String(ROWS)}.csv`);
+  const bytes = makeCsv(plain, ROWS);
+  const input = makeForm(form, plain);
+  const output = join(WORK, 'out-form');
+  const job = jobFile(`form-${form.name}`, input, output, 'csv', { reader: form.reader });
+  const state = join(WORK, 'state-form');
+  const ours: Usage[] = [];
+  const theirs: number[] = [];
+  for (let i = 0; i < REPEAT; i++) {
+    rmSync(output, { recursive: true, force: true });
+    rmSync(state, { recursive: true, force: true });
+    ours.push(await measureNode([SYNC, 'run', job, '--state-dir', state, '--output', 'json'], WORK));
+    rmSync(output, { recursive: true, force: true });
+    mkdirSync(output);
+    theirs.push(await form.yardstick(input, output));
+  }
+  rmSync(output, { recursive: true, force: true });
+  const our = median(ours.map((u) => u.seconds));
+  say({
+    case: form.name,
+    rows: ROWS,
+    bytes,
+    seconds: round(our),
+    rowsPerSecond: Math.round(ROWS / our),
+    cpuSeconds: round(median(ours.map((u) => u.cpu))),
+    peakRssMiB: Math.round(Math.max(...ours.map((u) => u.rss))),
+    yardstick: form.says,
+    yardstickSeconds: round(median(theirs)),
+    ratio: round(median(theirs) / our),
+    repeat: REPEAT,
+  });
+}
+
+/** The same rows on one lane and on two worker lanes. `input`: in 8 files, or in one that is read in byte ranges. */
+async function channels(name = 'channels', input?: string): Promise<void> {
   const usages: Record<string, Usage[]> = { one: [], two: [] };
   const settings = { one: { speed: { channel: 1 } }, two: { speed: { channel: 2 } } };
-  await compare(settings, (kind, u) => void usages[kind]?.push(u));
+  await compare(settings, (kind, u) => void usages[kind]?.push(u), input);
   const seconds = (k: string): number => median((usages[k] ?? []).map((u) => u.seconds));
   say({
-    case: 'channels',
+    case: name,
     rows: ROWS,
-    files: PARTS,
+    files: input === undefined ? PARTS : 1,
     seconds: round(seconds('two')),
     cpuSeconds: round(median((usages['two'] ?? []).map((u) => u.cpu))),
     peakRssMiB: Math.round(Math.max(...(usages['two'] ?? []).map((u) => u.rss))),
@@ -148,6 +198,13 @@ async function channels(): Promise<void> {
     ratio: round(seconds('one') / seconds('two')),
     repeat: REPEAT,
   });
+}
+
+/** One big file, which two lanes read in byte ranges. */
+async function ranges(): Promise<void> {
+  const input = join(WORK, `rows-${String(ROWS)}.csv`);
+  makeCsv(input, ROWS);
+  await channels('ranges', input);
 }
 
 /** What checkpoints cost: the same job with one at its end only, every 10 s, and every second. */
@@ -182,8 +239,10 @@ const CASES: Readonly<Record<string, () => Promise<void>>> = {
   'csv-to-csv': () => convert('csv', ROWS),
   'csv-to-json': () => convert('json', ROWS),
   'start-up': startUp,
-  channels,
+  channels: () => channels(),
+  ranges,
   checkpoints,
+  ...Object.fromEntries(INPUT_FORMS.map((f) => [f.name, () => inputForm(f)])),
 };
 
 if (!existsSync(join(ROOT, 'test/bench/node_modules'))) {
