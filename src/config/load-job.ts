@@ -1,9 +1,10 @@
 import type { Node } from 'jsonc-parser';
-import { checkColumns } from './columns.js';
+import { checkColumns, columnsOf } from './columns.js';
 import { JOB_SCHEMA } from './job-schema.js';
 import type { JobInput, JobResult, PluginSource } from './job.js';
 import { jobIdProblem } from '../job/job-id.js';
 import type { JobSpec, PluginUse } from '../job/job-spec.js';
+import type { TransformSpec } from '../job/transform-spec.js';
 import type { AnyReaderDefinition, AnyWriterDefinition } from '../plugin-api/index.js';
 import { OptionWalk } from './option-walk.js';
 import { parseJob } from './parse-job.js';
@@ -12,6 +13,7 @@ import { problemsError, sortProblems, type Problem } from './problem.js';
 import { deepFreeze } from './project-options.js';
 import { buildSettings, type RawSetting } from './settings.js';
 import { SourceText } from './source-text.js';
+import type { TransformOutcome } from './transform-options.js';
 import { compileSchema, validateWalked } from './validate-options.js';
 
 interface RawPlugin {
@@ -32,6 +34,7 @@ interface RawJob {
 interface Pair {
   readonly reader: PluginUse<AnyReaderDefinition> | null;
   readonly writer: PluginUse<AnyWriterDefinition> | null;
+  readonly transform: readonly TransformSpec[] | null;
 }
 
 /**
@@ -61,8 +64,8 @@ export async function loadJob(input: JobInput, plugins: PluginSource): Promise<J
   const problems = sortProblems(walk.problems);
   if (!settings || problems.some((p) => p.level === 'error')) return failed(problems);
   const jobId = input.jobId ?? setting?.jobId ?? input.defaultJobId;
-  const [first, ...others] = pairs.flatMap(({ reader, writer }, i): readonly JobSpec[] =>
-    reader && writer
+  const [first, ...others] = pairs.flatMap(({ reader, writer, transform }, i): readonly JobSpec[] =>
+    reader && writer && transform
       ? [
           deepFreeze({
             jobId: partId(jobId, i),
@@ -71,6 +74,7 @@ export async function loadJob(input: JobInput, plugins: PluginSource): Promise<J
             source: input.name,
             reader,
             writer,
+            transform,
             settings,
           }),
         ]
@@ -106,10 +110,30 @@ async function usePair(
     side(walk, index, 'writer', raw.writer, (name, nodes) => usePlugin(plugins, 'writer', name, nodes, source)),
   ]);
   for (const u of [reader, writer]) walk.problems.push(...(u?.problems ?? []));
-  if (reader?.use && writer?.use) {
-    walk.problems.push(...checkColumns(reader.use, writer.use, source, writer.node, index));
+  const columns = reader?.use ? columnsOf(reader.use) : null;
+  const transform = await transforms(index, columns, walk, plugins, source);
+  walk.problems.push(...transform.problems);
+  if (reader?.use && writer?.use && transform.specs) {
+    const from = { columns: transform.columns, transformed: transform.specs.length > 0 };
+    walk.problems.push(...checkColumns(from, writer.use, source, writer.node, index));
   }
-  return { reader: reader?.use ?? null, writer: writer?.use ?? null };
+  return { reader: reader?.use ?? null, writer: writer?.use ?? null, transform: transform.specs };
+}
+
+/** What stands between the two; its code is loaded only where something does. */
+async function transforms(
+  index: number,
+  columns: readonly string[] | null,
+  walk: OptionWalk,
+  plugins: PluginSource,
+  source: SourceText,
+): Promise<TransformOutcome> {
+  const at = `/job/content/${String(index)}`;
+  const transform = walk.pluginNodes.get(`${at}/transform`);
+  const transformer = walk.pluginNodes.get(`${at}/transformer`);
+  if (!transform && !transformer) return { specs: [], columns, problems: [] };
+  const { readTransforms } = await import('./transform-options.js');
+  return readTransforms({ transform, transformer, index }, columns, plugins, source);
 }
 
 /** One side of a content entry, where its name and parameter are of the right kind at all. */

@@ -92,6 +92,8 @@ export interface RunInfo {
   readonly fingerprint: string;
   readonly reader: PluginRecord;
   readonly writer: PluginRecord;
+  /** Without secrets; missing: none. */
+  readonly transform?: readonly JsonObject[];
   readonly parent: string | null;
   /** Of a job with several content entries: see round.ts. */
   readonly round?: string;

@@ -5,6 +5,7 @@ import { newRunId, type CurrentRun, type JobStore } from '../checkpoint/job-stor
 import type { Note, RunStore } from '../checkpoint/run-store.js';
 import { differences, fingerprintOf, pluginRecord } from './fingerprint.js';
 import type { JobSpec } from '../../job/job-spec.js';
+import { publicTransform } from '../../job/transform-spec.js';
 
 export type Choice =
   | { readonly is: 'resume'; readonly run: RunStore }
@@ -105,6 +106,7 @@ export async function mintRun(jobs: JobStore, job: JobSpec, round: string | unde
     reader: pluginRecord(job.reader),
     writer: pluginRecord(job.writer),
     parent: null,
+    ...(job.transform.length === 0 ? {} : { transform: job.transform.map(publicTransform) }),
     ...(round === undefined ? {} : { round }),
     ...(job.clock === null ? {} : { clock: job.clock }),
   };
