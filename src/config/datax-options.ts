@@ -1,4 +1,4 @@
-import type { DATAX_OPS} from '../job/transform-spec.js';
+import type { DATAX_OPS } from '../job/transform-spec.js';
 import { type DataxSpec } from '../job/transform-spec.js';
 import { ExprError } from '../expr/faults.js';
 import { loadRegex } from '../expr/regex.js';

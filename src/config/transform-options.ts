@@ -206,7 +206,7 @@ async function checkStep({ spec: given, at, walk }: ReadStep, columns: Columns):
       const type = typeAt(spec.type, at);
       if (type && spec.value !== null) {
         const cell = canonicalCell(type, spec.value);
-        if (cell === null) at(['value'], `is no ${spec.type}`, null);
+        if (cell === null) at(['value'], `is no value of type ${spec.type}`, null);
         else spec = { ...spec, value: cell };
       }
       break;
@@ -247,7 +247,7 @@ const BY_FORMAT: readonly string[] = ['date', 'datetime', 'timestamp', 'time', '
 
 function checkFormat(type: LogicalType, format: string, at: ReadStep['at']): void {
   if (!BY_FORMAT.includes(type.is))
-    at(['format'], `a ${type.is} has no format`, 'a format is for dates and times, and for string');
+    at(['format'], `${type.is} has no format`, 'a format is for dates and times, and for string');
   else if (!isDatePattern(format))
     at(['format'], 'is not a pattern of dates', "of yyyy MM dd HH mm ss S, and text in '…'");
 }

@@ -1,24 +1,11 @@
 /** Makes closures of an expression, once for each schema. Types are checked here, so that rows need no checks of kind. */
+import { arithmetic, negated } from './arithmetic.js';
+import { called, constant, logic, number, test1 } from './closures.js';
 import { comparison, orderOf } from './compare.js';
-import { ExprError, RowFault } from './faults.js';
-import { FUNCTION_NAMES, functionOf, type FunctionSpec, type Param } from './functions.js';
+import { ExprError } from './faults.js';
+import { FUNCTION_NAMES, functionOf, type Param } from './functions.js';
 import { likeMatcher } from './like.js';
-import {
-  addDecimals,
-  addInts,
-  asDecimal,
-  Decimal,
-  decimalOf,
-  divideDecimals,
-  multiplyDecimals,
-  multiplyInts,
-  remainderDecimals,
-  remainderInts,
-  subtractInts,
-  toFloat,
-  toInt,
-  type Int,
-} from './numbers.js';
+import { asDecimal, toFloat, type Decimal, type Int } from './numbers.js';
 import { nodesOf, type Arithmetic, type Compare, type Expr } from './parse.js';
 import type { RegexEngine } from './regex.js';
 import { isDateLike, isNumber, literalAs, nameOf, type ExprType, type Run, type Typed, type Value } from './types.js';
@@ -96,7 +83,7 @@ class Compiler<F> {
       case 'column':
         return this.#column(e.name, e.at);
       case 'minus':
-        return this.#minus(e.of, e.at);
+        return negated(this.#number(e.of, '-', e.at));
       case 'arithmetic':
         return this.#arithmetic(e.op, e.left, e.right, e.at);
       case 'compare':
@@ -141,19 +128,6 @@ class Compiler<F> {
     return t;
   }
 
-  #minus(e: Expr, at: number): Typed<F> {
-    const { type, run } = this.#number(e, '-', at);
-    return {
-      type,
-      run: (f) => {
-        const v = run(f);
-        if (v === null) return null;
-        if (v instanceof Decimal) return new Decimal(-v.digits, v.scale);
-        return type === 'float' ? -(v as number) : subtractInts(0, v as Int);
-      },
-    };
-  }
-
   #number(e: Expr, op: string, at: number): Typed<F> {
     const t = this.compile(e);
     if (isNumber(t.type) || t.type === 'any' || t.type === 'null') return t;
@@ -165,28 +139,9 @@ class Compiler<F> {
   #arithmetic(op: Arithmetic, left: Expr, right: Expr, at: number): Typed<F> {
     const l = this.#number(left, op, at);
     const r = this.#number(right, op, at);
-    const [a, b] = [l.run, r.run];
-    const types = [l.type, r.type];
-    if (types.includes('any')) return { type: 'any', run: () => null };
-    if (types.includes('null')) return constant('null', null);
-    const both = (f: (x: Exclude<Value, null>, y: Exclude<Value, null>) => Value): Run<F> => {
-      return (row) => {
-        const x = a(row);
-        if (x === null) return null;
-        const y = b(row);
-        return y === null ? null : f(x, y);
-      };
-    };
-    if (types.includes('float')) {
-      const f = FLOATS[op];
-      return { type: 'float', run: both((x, y) => f(toFloat(x as Int | Decimal), toFloat(y as Int | Decimal))) };
-    }
-    if (op !== '/' && !types.includes('decimal')) {
-      const f = INTS[op];
-      return { type: 'int', run: both((x, y) => f(x as Int, y as Int)) };
-    }
-    const f = DECIMALS[op];
-    return { type: 'decimal', run: both((x, y) => f(asDecimal(x as Int | Decimal), asDecimal(y as Int | Decimal))) };
+    if (l.type === 'any' || r.type === 'any') return { type: 'any', run: () => null };
+    if (l.type === 'null' || r.type === 'null') return constant('null', null);
+    return arithmetic(op, l, r);
   }
 
   #compare(op: Compare, left: Expr, right: Expr, at: number): Typed<F> {
@@ -380,91 +335,3 @@ function count(e: Expr & { readonly is: 'call' }, least: number, most: number): 
     least === most ? String(least) : most === 255 ? `${String(least)} or more` : `${String(least)} to ${String(most)}`;
   throw new ExprError(`${e.name} takes ${wanted} arguments, not ${String(n)}`, e.at);
 }
-
-function called<F>(spec: FunctionSpec, types: readonly ExprType[], runs: readonly Run<F>[]): Run<F> {
-  const f = spec.make(types);
-  const [a, b, c] = runs;
-  if (!a) throw new RangeError('a function without parameters');
-  if (!b)
-    return (row) => {
-      const x = a(row);
-      return x === null ? null : f(x, undefined, undefined);
-    };
-  if (!c)
-    return (row) => {
-      const x = a(row);
-      if (x === null) return null;
-      const y = b(row);
-      return y === null ? null : f(x, y, undefined);
-    };
-  return (row) => {
-    const x = a(row);
-    if (x === null) return null;
-    const y = b(row);
-    if (y === null) return null;
-    const z = c(row);
-    return z === null ? null : f(x, y, z);
-  };
-}
-
-function constant<F>(type: ExprType, value: Value): Typed<F> {
-  return { type, run: () => value };
-}
-
-function number<F>(text: string, at: number): Typed<F> {
-  if (/^-?\d+$/.test(text)) return constant('int', toInt(BigInt(text)));
-  const d = decimalOf(text);
-  if (d === null) throw new ExprError(`${text} is too large or too small`, at);
-  return constant('decimal', d);
-}
-
-/** NULL where the value is; what `of` gives is known to be of the test's kind. */
-function test1<F, V extends Value>(of: Run<F>, test: (v: V) => boolean): Typed<F> {
-  return {
-    type: 'bool',
-    run: (f) => {
-      const v = of(f);
-      return v === null ? null : test(v as V);
-    },
-  };
-}
-
-/** Three-valued: what is unknown (NULL) decides nothing where the other side does. */
-function logic<F>(op: 'and' | 'or', l: Run<F>, r: Run<F>): Typed<F> {
-  const decided = op === 'or';
-  return {
-    type: 'bool',
-    run: (f) => {
-      const a = l(f);
-      if (a === decided) return decided;
-      const b = r(f);
-      if (b === decided) return decided;
-      return a === null || b === null ? null : !decided;
-    },
-  };
-}
-
-const zeroCheck = (n: number): number => {
-  if (n === 0) throw new RowFault('division by zero');
-  return n;
-};
-const FLOATS: Readonly<Record<Arithmetic, (a: number, b: number) => number>> = {
-  '+': (a, b) => a + b,
-  '-': (a, b) => a - b,
-  '*': (a, b) => a * b,
-  '/': (a, b) => a / zeroCheck(b),
-  '%': (a, b) => a % zeroCheck(b),
-};
-const INTS: Readonly<Record<Exclude<Arithmetic, '/'>, (a: Int, b: Int) => Int>> = {
-  '+': addInts,
-  '-': subtractInts,
-  '*': multiplyInts,
-  '%': remainderInts,
-};
-const DECIMALS: Readonly<Record<Arithmetic, (a: Decimal, b: Decimal) => Decimal>> = {
-  '+': addDecimals,
-  '-': (a, b) => addDecimals(a, new Decimal(-b.digits, b.scale)),
-  '*': multiplyDecimals,
-  '/': divideDecimals,
-  '%': remainderDecimals,
-};

@@ -1,7 +1,7 @@
 /** DataX's transformers, as its own documentation has them; where they differ stands in docs/transforms.md. */
 import { hash } from 'node:crypto';
 import { cellKind, formatType, NULL_FLAG, ABSENT_FLAG, type LogicalType } from '../../plugin-api/index.js';
-import type { Decimal} from '../../expr/numbers.js';
+import type { Decimal } from '../../expr/numbers.js';
 import { compareExact, decimalOf, type Int } from '../../expr/numbers.js';
 import { RowFault } from '../../expr/faults.js';
 import type { RegexEngine } from '../../expr/regex.js';

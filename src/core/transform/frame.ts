@@ -92,10 +92,20 @@ export class Frame {
   }
 
   setCopy(register: number, bytes: Uint8Array): void {
-    const at = this.room(bytes.length);
-    this.#scratch.set(bytes, at);
-    this.#used = at + bytes.length;
-    this.setBytes(register, this.#scratch, at, at + bytes.length);
+    const at = this.setRoom(register, bytes.length);
+    this.registerBuffer(register).set(bytes, at);
+  }
+
+  /** Makes the register hold `bytes` bytes, to be written into its buffer. @returns where they start there. */
+  setRoom(register: number, bytes: number): number {
+    const at = this.room(bytes);
+    this.#used = at + bytes;
+    this.setBytes(register, this.#scratch, at, at + bytes);
+    return at;
+  }
+
+  registerBuffer(register: number): Buffer {
+    return this.#bufs[register] ?? NOTHING;
   }
 
   /** Offset of `bytes` free bytes in the scratch buffer. What earlier registers hold stays where it is. */

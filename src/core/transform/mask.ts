@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { TransformSpec } from '../../job/transform-spec.js';
 import type { Frame } from './frame.js';
@@ -31,12 +32,22 @@ function sha256(salt: string): Mask {
 
 /** A text that is not longer than what would be kept is masked whole. */
 function partial({ keepFirst, keepLast, with: by }: MaskSpec): Mask {
+  const most = keepFirst + keepLast;
+  const byte = by.length === 1 && by < '\u0080' ? by.charCodeAt(0) : null;
   return (f, register) => {
+    // In ASCII, which most such values are, a byte is a character and nothing need be decoded.
+    if (byte !== null && isAscii(f.buf.subarray(f.start, f.end))) {
+      const n = f.end - f.start;
+      const at = f.setRoom(register, n);
+      f.buf.copy(f.registerBuffer(register), at, f.start, f.end);
+      const shown = most >= n ? 0 : 1;
+      f.registerBuffer(register).fill(byte, at + keepFirst * shown, at + n - keepLast * shown);
+      return;
+    }
     const chars = [...f.text()];
-    const kept = keepFirst + keepLast >= chars.length ? 0 : 1;
-    const first = keepFirst * kept;
-    const last = keepLast * kept;
-    const middle = by.repeat(chars.length - first - last);
-    f.setText(register, chars.slice(0, first).join('') + middle + (last === 0 ? '' : chars.slice(-last).join('')));
+    const shown = most >= chars.length ? 0 : 1;
+    const [first, last] = [keepFirst * shown, keepLast * shown];
+    const end = last === 0 ? '' : chars.slice(-last).join('');
+    f.setText(register, chars.slice(0, first).join('') + by.repeat(chars.length - first - last) + end);
   };
 }
