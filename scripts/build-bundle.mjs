@@ -73,7 +73,8 @@ await build({
 const load = (path) => import(pathToFileURL(join(root, path)).href);
 const { JOB_SCHEMA } = await load('dist/src/config/job-schema.js');
 const { AJV_OPTIONS } = await load('dist/src/config/validate-options.js');
-const schemas = { job: JOB_SCHEMA };
+const { ALL_TRANSFORM_SCHEMAS } = await load('dist/src/config/transform-schema.js');
+const schemas = { job: JOB_SCHEMA, ...ALL_TRANSFORM_SCHEMAS };
 for (const n of plugins) {
   const plugin = await load(`dist/bundle/plugins/${n}.js`);
   for (const kind of ['reader', 'writer'])

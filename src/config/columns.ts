@@ -4,15 +4,18 @@ import type { PluginUse } from '../job/job-spec.js';
 import type { Problem } from './problem.js';
 import type { SourceText } from './source-text.js';
 
-/** Columns go from reader to writer by position: the counts must agree where both are known before anything runs. */
+/**
+ * Columns go from reader to writer by position: the counts must agree where both are known before anything runs. `rows`:
+ * what comes out of the reader, or of the transforms behind it.
+ */
 export function checkColumns(
-  reader: PluginUse<AnyReaderDefinition>,
+  rows: { readonly columns: readonly string[] | null; readonly transformed: boolean },
   writer: PluginUse<AnyWriterDefinition>,
   source: SourceText,
   writerNode: Node,
   index: number,
 ): readonly Problem[] {
-  const from = columnsOf(reader);
+  const from = rows.columns;
   const to = columnsOf(writer);
   if (from === null || to === null) return [];
   const problem = (level: Problem['level'], message: string, hint: string): Problem => ({
@@ -25,7 +28,8 @@ export function checkColumns(
     hint,
   });
   if (from.length !== to.length) {
-    const message = `the reader has ${plural(from.length)}, the writer ${plural(to.length)}`;
+    const what = rows.transformed ? 'the transforms leave' : 'the reader has';
+    const message = `${what} ${plural(from.length)}, the writer ${rows.transformed ? 'has ' : ''}${plural(to.length)}`;
     return [
       problem(
         'error',
@@ -48,7 +52,10 @@ export function checkColumns(
   return [];
 }
 
-function columnsOf(use: PluginUse<AnyReaderDefinition> | PluginUse<AnyWriterDefinition>): readonly string[] | null {
+/** Null: known only at run time. */
+export function columnsOf(
+  use: PluginUse<AnyReaderDefinition> | PluginUse<AnyWriterDefinition>,
+): readonly string[] | null {
   const d = use.definition;
   try {
     return d.columns?.(use.options) ?? null;

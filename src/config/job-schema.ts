@@ -237,6 +237,16 @@ export const JOB_SCHEMA: SchemaNode = {
             properties: {
               reader: plugin({}),
               writer: plugin({ semantic: ignored('what the pair delivers stands in the summary') }),
+              transform: {
+                type: 'array',
+                'x-plugin': true,
+                description: 'What is done to rows between reader and writer, step by step: docs/transforms.md.',
+              },
+              transformer: {
+                type: ['array', 'object'],
+                'x-plugin': true,
+                description: "The same as a list of DataX's transformers.",
+              },
             },
           },
         },

@@ -1,9 +1,10 @@
 import type { Node } from 'jsonc-parser';
-import { checkColumns } from './columns.js';
+import { checkColumns, columnsOf } from './columns.js';
 import { JOB_SCHEMA } from './job-schema.js';
 import type { JobInput, JobResult, PluginSource } from './job.js';
 import { jobIdProblem } from '../job/job-id.js';
 import type { JobSpec, PluginUse } from '../job/job-spec.js';
+import type { TransformSpec } from '../job/transform-spec.js';
 import type { AnyReaderDefinition, AnyWriterDefinition } from '../plugin-api/index.js';
 import { OptionWalk, type WalkedUse } from './option-walk.js';
 import { parametersFor } from './parameters/load.js';
@@ -15,6 +16,7 @@ import { problemsError, sortProblems, type Problem } from './problem.js';
 import { deepFreeze } from './project-options.js';
 import { buildSettings, type RawSetting } from './settings.js';
 import { SourceText } from './source-text.js';
+import type { TransformOutcome } from './transform-options.js';
 import { compileSchema, validateWalked } from './validate-options.js';
 
 interface RawPlugin {
@@ -39,6 +41,7 @@ interface Pair {
   readonly uses: readonly WalkedUse[];
   /** Values that must not be told. */
   readonly secrets: readonly string[];
+  readonly transform: readonly TransformSpec[] | null;
 }
 
 interface Surroundings {
@@ -79,8 +82,8 @@ export async function loadJob(input: JobInput, plugins: PluginSource): Promise<J
   const problems = sortProblems(walk.problems);
   if (!settings || problems.some((p) => p.level === 'error')) return failed(problems);
   const jobId = input.jobId ?? setting?.jobId ?? input.defaultJobId;
-  const [first, ...others] = pairs.flatMap(({ reader, writer, uses, secrets }, i): readonly JobSpec[] => {
-    if (!reader || !writer) return [];
+  const [first, ...others] = pairs.flatMap(({ reader, writer, transform, uses, secrets }, i): readonly JobSpec[] => {
+    if (!reader || !writer || !transform) return [];
     const bounded = reader.definition.boundedness(reader.options) === 'bounded';
     const cursor = bounded && (reader.definition.cursor?.(reader.options) ?? false);
     const { runName, keepsTimes } = runNaming(uses, bounded && !cursor);
@@ -94,6 +97,7 @@ export async function loadJob(input: JobInput, plugins: PluginSource): Promise<J
         source: input.name,
         reader,
         writer,
+        transform,
         settings,
         secrets,
       }),
@@ -133,12 +137,36 @@ async function usePair(
     ),
   ]);
   for (const u of [reader, writer]) walk.problems.push(...(u?.problems ?? []));
-  if (reader?.use && writer?.use) {
-    walk.problems.push(...checkColumns(reader.use, writer.use, source, writer.node, index));
+  const columns = reader?.use ? columnsOf(reader.use) : null;
+  const transform = await transforms(index, columns, walk, { plugins, source, parameters });
+  walk.problems.push(...transform.problems);
+  if (reader?.use && writer?.use && transform.specs) {
+    const from = { columns: transform.columns, transformed: transform.specs.length > 0 };
+    walk.problems.push(...checkColumns(from, writer.use, source, writer.node, index));
   }
-  const secrets = [...(reader?.secrets ?? []), ...(writer?.secrets ?? [])];
-  const uses = [...(reader?.uses ?? []), ...(writer?.uses ?? [])];
-  return { reader: reader?.use ?? null, writer: writer?.use ?? null, uses, secrets };
+  const all = [reader, writer, transform];
+  return {
+    reader: reader?.use ?? null,
+    writer: writer?.use ?? null,
+    transform: transform.specs,
+    uses: all.flatMap((u) => u?.uses ?? []),
+    secrets: all.flatMap((u) => u?.secrets ?? []),
+  };
+}
+
+/** What stands between the two; its code is loaded only where something does. */
+async function transforms(
+  index: number,
+  columns: readonly string[] | null,
+  walk: OptionWalk,
+  { plugins, source, parameters }: Surroundings,
+): Promise<TransformOutcome> {
+  const at = `/job/content/${String(index)}`;
+  const transform = walk.pluginNodes.get(`${at}/transform`);
+  const transformer = walk.pluginNodes.get(`${at}/transformer`);
+  if (!transform && !transformer) return { specs: [], columns, problems: [], uses: [], secrets: [] };
+  const { readTransforms } = await import('./transform-options.js');
+  return readTransforms({ transform, transformer, index }, columns, plugins, source, parameters);
 }
 
 /** One side of a content entry, where its name and parameter are of the right kind at all. */

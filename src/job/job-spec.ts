@@ -1,5 +1,6 @@
 /** What the config makes of a job file and the engine runs. */
 import type { AnyReaderDefinition, AnyWriterDefinition, JsonObject } from '../plugin-api/index.js';
+import type { TransformSpec } from './transform-spec.js';
 
 /** A plugin with its options, as the job asks for it. */
 export interface PluginUse<D> {
@@ -76,6 +77,8 @@ export interface JobSpec {
   readonly source: string;
   readonly reader: PluginUse<AnyReaderDefinition>;
   readonly writer: PluginUse<AnyWriterDefinition>;
+  /** What is done to rows between the two, in this order. Secrets inside. */
+  readonly transform: readonly TransformSpec[];
   readonly settings: JobSettings;
   /** What must not be told, to keep it out of texts that plugins write. Never log or persist it. */
   readonly secrets: readonly string[];

@@ -9,20 +9,20 @@ export {
   type Transcoder,
 } from './encodings/transcoder.js';
 export * from './formats/byte-buffer.js';
-export * from './formats/cell-check.js';
-export { daysOf } from './formats/cell-check-time.js';
-export { canonicalCell } from './formats/cell-form.js';
+export * from '../cells/cell-check.js';
+export { daysOf } from '../cells/cell-check-time.js';
+export { canonicalCell } from '../cells/cell-form.js';
 export { checkColumns, type ColumnRules } from './formats/check-columns.js';
 export * from './formats/column-spec.js';
 export * from './formats/csv-dialect.js';
 export * from './formats/csv-encoder.js';
-export * from './formats/date-pattern.js';
+export * from '../cells/date-pattern.js';
 export * from './formats/delimited.js';
 export { hasStar } from './formats/field-plan.js';
 export * from './formats/dirty-row.js';
 export * from './formats/json-decoder.js';
 export * from './formats/json-encoder.js';
-export * from './formats/json-scan.js';
+export * from '../cells/json-scan.js';
 export { META_TYPES, fromRecord, type MetaKind } from './formats/meta-column.js';
 export * from './formats/record-borders.js';
 export * from './formats/record-decoder.js';

@@ -21,6 +21,7 @@ const WORK = join(ROOT, '.work', 'bench');
 interface JobParts {
   readonly setting?: object;
   readonly reader?: object;
+  readonly transform?: readonly object[];
 }
 
 function jobFile(
@@ -28,7 +29,7 @@ function jobFile(
   input: string,
   output: string,
   fileType: string,
-  { setting = {}, reader = {} }: JobParts = {},
+  { setting = {}, reader = {}, transform = [] }: JobParts = {},
 ): string {
   const path = join(WORK, `${name}.json`);
   const job = {
@@ -40,6 +41,7 @@ function jobFile(
             parameter: { path: input, fileType: 'csv', isFirstLineHeader: true, ...reader },
           },
           writer: { name: 'filewriter', parameter: { path: output, fileType, isFirstLineHeader: fileType === 'csv' } },
+          ...(transform.length === 0 ? {} : { transform }),
         },
       ],
       setting: { speed: { channel: 1 }, ...setting },
@@ -122,6 +124,57 @@ function partFiles(): string {
   const dir = join(WORK, `parts-${String(ROWS)}`);
   for (let i = 0; i < PARTS; i++) makeCsv(join(dir, `${String(i)}.csv`), Math.ceil(ROWS / PARTS));
   return join(dir, '*.csv');
+}
+
+/** csv → csv with each kind of transform, alternating; the yardstick is the same job without one. */
+async function transforms(): Promise<void> {
+  const kinds: Readonly<Record<string, readonly object[]>> = {
+    plain: [],
+    rename: [{ op: 'rename', columns: { id: 'number', text: 'words' } }],
+    select: [{ op: 'select', columns: [{ name: 'flag', as: 'ok' }, 'id', 'name', 'text', 'created_at', 'amount'] }],
+    drop: [{ op: 'drop', columns: ['flag'] }],
+    'filter-all-stay': [{ op: 'filter', where: "flag = 'true' or flag = 'false'" }],
+    'filter-a-third': [{ op: 'filter', where: "flag = 'true'" }],
+    'cast-filter': [
+      { op: 'cast', column: 'id', type: 'bigint' },
+      { op: 'filter', where: 'id % 2 = 0' },
+    ],
+    compute: [{ op: 'compute', column: 'name', expression: "concat(upper(name), '-', id)" }],
+    'mask-partial': [{ op: 'mask', columns: ['name'], method: 'partial', keepFirst: 1, keepLast: 1 }],
+    'mask-sha256': [{ op: 'mask', columns: ['name'], method: 'sha256' }],
+    matches: [{ op: 'filter', where: "matches(name, '^[a-z]+ ')" }],
+  };
+  const input = join(WORK, `rows-${String(ROWS)}.csv`);
+  makeCsv(input, ROWS);
+  const usages = new Map(Object.keys(kinds).map((k): [string, Usage[]] => [k, []]));
+  const output = join(WORK, 'out-transforms');
+  const state = join(WORK, 'state-transforms');
+  for (let i = 0; i < REPEAT; i++) {
+    for (const [kind, steps] of Object.entries(kinds)) {
+      rmSync(output, { recursive: true, force: true });
+      rmSync(state, { recursive: true, force: true });
+      const job = jobFile(`transform-${kind}`, input, output, 'csv', { transform: steps });
+      usages.get(kind)?.push(await measureNode([SYNC, 'run', job, '--state-dir', state, '--output', 'json'], WORK));
+    }
+  }
+  rmSync(output, { recursive: true, force: true });
+  const seconds = (k: string): number => median((usages.get(k) ?? []).map((u) => u.seconds));
+  const cpu = (k: string): number => median((usages.get(k) ?? []).map((u) => u.cpu));
+  for (const kind of Object.keys(kinds).slice(1)) {
+    say({
+      case: `transform-${kind}`,
+      rows: ROWS,
+      seconds: round(seconds(kind)),
+      cpuSeconds: round(cpu(kind)),
+      peakRssMiB: Math.round(Math.max(...(usages.get(kind) ?? []).map((u) => u.rss))),
+      yardstick: 'the same without a transform',
+      yardstickSeconds: round(seconds('plain')),
+      yardstickCpuSeconds: round(cpu('plain')),
+      ratio: round(seconds('plain') / seconds(kind)),
+      cpuRatio: round(cpu('plain') / cpu(kind)),
+      repeat: REPEAT,
+    });
+  }
 }
 
 /** csv → csv over several files with the settings of each kind, alternating. */
@@ -243,6 +296,7 @@ const CASES: Readonly<Record<string, () => Promise<void>>> = {
   ranges,
   checkpoints,
   ...Object.fromEntries(INPUT_FORMS.map((f) => [f.name, () => inputForm(f)])),
+  transforms,
 };
 
 if (!existsSync(join(ROOT, 'test/bench/node_modules'))) {

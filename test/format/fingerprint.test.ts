@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { differences, fingerprintOf, pluginRecord } from '../../src/core/job/fingerprint.js';
 import type { RunInfo } from '../../src/core/checkpoint/format.js';
 import type { JobSpec } from '../../src/job/job-spec.js';
+import { publicTransform } from '../../src/job/transform-spec.js';
 import { loadJob } from '../../src/config/load-job.js';
 import type { PluginSource } from '../../src/config/job.js';
 import {
@@ -71,9 +72,15 @@ const PLUGINS: PluginSource = {
 type Options = Readonly<Record<string, unknown>>;
 type Use = readonly [name: string, parameter: Options];
 
-async function jobOf(reader: Use, writer: Use, setting: Options = {}): Promise<JobSpec> {
+async function jobOf(
+  reader: Use,
+  writer: Use,
+  setting: Options = {},
+  transform?: readonly Options[],
+): Promise<JobSpec> {
   const side = ([name, parameter]: Use): object => ({ name, parameter });
-  const text = JSON.stringify({ job: { content: [{ reader: side(reader), writer: side(writer) }], setting } });
+  const content = [{ reader: side(reader), writer: side(writer), transform }];
+  const text = JSON.stringify({ job: { content, setting } });
   const r = await loadJob({ name: 'job.json', text, defaultJobId: 'a-job' }, PLUGINS);
   return r.ok ? r.parts[0] : assert.fail(JSON.stringify(r.problems));
 }
@@ -162,4 +169,38 @@ test('every identity option changes it, and the difference is told by name', asy
     assert.deepEqual(differences(saved, job), told);
   }
   assert.equal(prints.size, 1 + other.length);
+});
+
+const STEPS: readonly Options[] = [
+  { op: 'filter', where: 'id > 5' },
+  { op: 'mask', columns: ['email'], method: 'sha256', salt: 'pepper' },
+];
+
+test('steps are part of it, without their secrets; no step is as it was before there were any', async () => {
+  const plain = await fingerprint(['db', TABLE], ['db', TABLE]);
+  const of = async (steps: readonly Options[]): Promise<string> =>
+    fingerprintOf(await jobOf(['db', TABLE], ['db', TABLE], {}, steps));
+  assert.equal(await of([]), plain);
+  const was = await of(STEPS);
+  assert.equal(was, '3b80df77766555d33bc8b0aee55a9b5674f4e89a07f0af116d5f5226508e76e7');
+  const [filter = {}, mask = {}] = STEPS;
+  assert.equal(await of([filter, { ...mask, salt: 'other' }]), was);
+  assert.notEqual(await of([mask, filter]), was);
+  assert.notEqual(await of([filter]), was);
+});
+
+test('steps that differ are told one by one', async () => {
+  const old = await jobOf(['db', TABLE], ['db', TABLE], {}, STEPS);
+  const saved = {
+    reader: pluginRecord(old.reader),
+    writer: pluginRecord(old.writer),
+    transform: old.transform.map(publicTransform),
+  } as unknown as RunInfo;
+  assert.deepEqual(differences(saved, old), []);
+  const { transform: _, ...bare } = saved;
+  const filter = '{"op":"filter","where":"id > 5"}';
+  const mask = '{"columns":["email"],"keepFirst":0,"keepLast":0,"method":"sha256","op":"mask","with":"*"}';
+  assert.deepEqual(differences(bare, old), [`transform[0] (none → ${filter})`, `transform[1] (none → ${mask})`]);
+  const fewer = await jobOf(['db', TABLE], ['db', TABLE], {}, STEPS.slice(0, 1));
+  assert.deepEqual(differences(saved, fewer), [`transform[1] (${mask} → none)`]);
 });

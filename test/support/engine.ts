@@ -17,6 +17,7 @@ export interface EngineJob {
   readonly rowsPerSecond?: number;
   readonly bytesPerSecond?: number;
   readonly dirtyDir?: string;
+  readonly transform?: JobSpec['transform'];
 }
 
 export const SETTINGS: JobSettings = {
@@ -81,6 +82,7 @@ export function specOf(j: EngineJob): JobSpec {
       publicOptions: j.writer,
       identity: tuning(writer.options, j.writer),
     },
+    transform: j.transform ?? [],
     settings: {
       ...SETTINGS,
       channel: j.channel ?? 1,

@@ -93,6 +93,8 @@ export interface RunInfo {
   readonly fingerprint: string;
   readonly reader: PluginRecord;
   readonly writer: PluginRecord;
+  /** Without secrets; missing: none. */
+  readonly transform?: readonly JsonObject[];
   readonly parent: string | null;
   /** What `${now}` was (ms since 1970) when the run began, where the job asks for times that stay as they were then. */
   readonly clock?: number;

@@ -5,6 +5,7 @@ import { newRunId, type CurrentRun, type JobStore } from '../checkpoint/job-stor
 import type { Note, RunStore } from '../checkpoint/run-store.js';
 import { differences, fingerprintOf, pluginRecord } from './fingerprint.js';
 import type { JobSpec } from '../../job/job-spec.js';
+import { publicTransform } from '../../job/transform-spec.js';
 
 export type Choice =
   | { readonly is: 'resume'; readonly run: RunStore }
@@ -118,6 +119,7 @@ export async function mintRun(jobs: JobStore, job: JobSpec, cursor: RunInfo['cur
     reader: pluginRecord(job.reader),
     writer: pluginRecord(job.writer),
     parent: null,
+    ...(job.transform.length === 0 ? {} : { transform: job.transform.map(publicTransform) }),
     ...(job.clock === null ? {} : { clock: job.clock }),
     ...(cursor === undefined ? {} : { cursor }),
   };

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../plugin-api/index.js';
 import type { PluginRecord, RunInfo } from '../checkpoint/format.js';
 import type { JobSpec, PluginUse } from '../../job/job-spec.js';
+import { publicTransform } from '../../job/transform-spec.js';
 
 /** JSON with sorted keys: equal values give equal text. */
 export function canonical(v: JsonValue): string {
@@ -20,7 +21,9 @@ export function pluginRecord(use: PluginUse<{ readonly name: string }>): PluginR
 
 /** Identity options only, never secrets: what must be the same for saved positions to mean the same. */
 export function fingerprintOf(job: JobSpec): string {
-  const parts = [job.reader, job.writer].map((u) => ({ name: u.definition.name, identity: u.identity }));
+  const parts: JsonValue[] = [job.reader, job.writer].map((u) => ({ name: u.definition.name, identity: u.identity }));
+  // Left out where there is none: jobs without one have the fingerprints that they had before there were any.
+  if (job.transform.length > 0) parts.push({ transform: job.transform.map(publicTransform) });
   return createHash('sha256').update(canonical(parts)).digest('hex');
 }
 
@@ -55,6 +58,12 @@ export function differences(saved: RunInfo, job: JobSpec): readonly string[] {
       const b = canonical(is.identity[k] ?? null);
       if (a !== b) out.push(`${side}.parameter.${k} (${a} → ${b})`);
     }
+  }
+  const was = saved.transform ?? [];
+  const is = job.transform.map(publicTransform);
+  for (let i = 0; i < Math.max(was.length, is.length); i++) {
+    const [a, b] = [was[i], is[i]].map((x) => (x === undefined ? 'none' : canonical(x)));
+    if (a !== b) out.push(`transform[${String(i)}] (${a ?? ''} → ${b ?? ''})`);
   }
   return out;
 }

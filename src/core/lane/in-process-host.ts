@@ -16,15 +16,18 @@ import type { Failpoints } from '../failpoints.js';
 import type { Counters } from '../job/run-types.js';
 import type { JobSettings } from '../../job/job-spec.js';
 import type { Redact } from '../../job/redact.js';
+import type { TransformSpec } from '../../job/transform-spec.js';
 import type { DirtyLimit } from '../limits/dirty-limit.js';
 import type { RateLimit } from '../limits/rate-limit.js';
 import { MetricRegistry } from '../observe/metrics.js';
+import type { RowTransform } from '../transform/row-transform.js';
 import type { BarrierReport, LaneEnd, LaneEvents, LaneHost, LaneOpen } from './lane-host.js';
 import { Lane } from './lane.js';
 
 export interface InProcessDeps {
   readonly reader: Reader;
   readonly writer: Writer;
+  readonly transform: readonly TransformSpec[];
   readonly settings: JobSettings;
   readonly log: Logger;
   readonly points: Failpoints;
@@ -80,6 +83,7 @@ export class InProcessHost implements LaneHost {
         dirty: new DirtyRows(init.dirtyDir, init.run, init.lane, limit, this.#d.redact),
         rate,
         points,
+        transform: await loadTransform(this.#d.transform),
       });
     } catch (e) {
       await reader[Symbol.asyncDispose]();
@@ -160,6 +164,13 @@ export class InProcessHost implements LaneHost {
       clearTimeout(timer);
     }
   }
+}
+
+/** The code is loaded only where there is something to do. */
+async function loadTransform(specs: readonly TransformSpec[]): Promise<RowTransform | null> {
+  if (specs.length === 0) return null;
+  const { RowTransform: loaded } = await import('../transform/row-transform.js');
+  return loaded.load(specs);
 }
 
 /** Under a rate limit small batches keep the flow even: about a quarter of a second's worth. */

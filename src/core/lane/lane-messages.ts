@@ -1,6 +1,7 @@
 /** What crosses between the coordinator and a worker lane. Only JSON, but for the limits' shared memory at the start. */
 import type { ErrorReport, JsonObject } from '../../plugin-api/index.js';
 import type { JobSettings } from '../../job/job-spec.js';
+import type { TransformSpec } from '../../job/transform-spec.js';
 import type { Counters } from '../job/run-types.js';
 import type { LaneEvents, LaneHost } from './lane-host.js';
 
@@ -10,6 +11,7 @@ export interface WorkerStart {
   /** Names and validated options of both plugins; the worker loads the code itself. */
   readonly reader: { readonly name: string; readonly options: JsonObject };
   readonly writer: { readonly name: string; readonly options: JsonObject };
+  readonly transform: readonly TransformSpec[];
   readonly settings: JobSettings;
   readonly secrets: readonly string[];
   /** Of the whole job, for all lanes: see {@link RateLimit}, {@link DirtyLimit} and `parseFailpoints`. */

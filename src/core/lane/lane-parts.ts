@@ -2,6 +2,7 @@ import type { EpochLimit, JsonValue, LaneReader, LaneWriter } from '../../plugin
 import type { DirtyRows } from '../dirty/dirty-rows.js';
 import type { Failpoints } from '../failpoints.js';
 import type { RateLimit } from '../limits/rate-limit.js';
+import type { RowTransform } from '../transform/row-transform.js';
 import type { LaneEvents } from './lane-host.js';
 
 /** What a lane is made of. */
@@ -16,4 +17,6 @@ export interface LaneParts {
   readonly dirty: DirtyRows;
   readonly rate: RateLimit;
   readonly points: Failpoints;
+  /** Between reader and channel; null: rows stay as they are. */
+  readonly transform: RowTransform | null;
 }

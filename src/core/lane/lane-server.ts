@@ -105,6 +105,7 @@ async function openLane(
     ...deps,
     reader,
     writer,
+    transform: start.transform,
     settings,
     points,
     rate: new RateLimit(settings.rowsPerSecond, settings.bytesPerSecond, memory.rate),

@@ -132,9 +132,10 @@ export class Lane {
         signal.throwIfAborted();
         this.#live.read += rows;
         this.#live.bytesRead += item.sourceBytes;
-        this.#channel.push({ is: 'batch', batch: item });
+        const batch = this.#transformed(item);
+        this.#channel.push({ is: 'batch', batch });
         this.#track.moved(item.splitId, item.position);
-        if (this.#size.add(item)) this.#wantEnd();
+        if (this.#size.add(batch)) this.#wantEnd();
         break;
       }
       case 'splitEnd':
@@ -143,10 +144,17 @@ export class Lane {
         if (this.#track.openBounded === 0) this.#p.events.wantSplit(this.#p.lane, this.#epoch);
         break;
       case 'schema':
-        this.#change(item);
+        this.#change(this.#p.transform?.change(item) ?? item);
         break;
     }
     this.#tryPass();
+  }
+
+  #transformed(batch: RowBatch): RowBatch {
+    if (!this.#p.transform) return batch;
+    const done = this.#p.transform.apply(batch);
+    this.#live.filtered += done.filtered;
+    return done.batch;
   }
 
   /**
@@ -199,8 +207,8 @@ export class Lane {
     const passes = p !== null && !p.cut && this.#track.allSafe;
     if (passes) {
       const changes = [...this.#changes.values()];
-      const { read, bytesRead } = this.#live;
-      p.cut = { changes, splits: this.#track.cut(), read, bytesRead, epochBytes: this.#size.cut() };
+      const { read, bytesRead, filtered } = this.#live;
+      p.cut = { changes, splits: this.#track.cut(), read, bytesRead, filtered, epochBytes: this.#size.cut() };
       this.#channel.push({ is: 'barrier', id: p.id });
       this.#epoch = p.epoch + 1;
     }
@@ -274,7 +282,8 @@ export class Lane {
     this.#count(0, prepared.rejected, prepared.bytes);
     const staged = await dirty.prepare(epoch);
     points.hit('prepare.after', lane);
-    const to: Counters = { ...this.#live, read: p.cut.read, bytesRead: p.cut.bytesRead };
+    const { read, bytesRead, filtered } = p.cut;
+    const to: Counters = { ...this.#live, read, bytesRead, filtered };
     const record: LaneRecord = {
       lane,
       splits: p.cut.splits,

@@ -44,7 +44,7 @@ export function laneCount(channel: number, planner: SplitPlanner, open: number, 
 /** One lane runs in this thread, several in a worker each. Not open yet. */
 export function makeHosts(p: LanesParts): readonly LaneHost[] {
   const { job, log, events, signal, failpoint } = p;
-  const { settings } = job;
+  const { settings, transform } = job;
   const memory = { ...p.memory, rate: rateMemory() };
   const numbers = Array.from({ length: p.lanes }, (_, lane) => lane);
   const entry = p.workerEntry;
@@ -54,7 +54,7 @@ export function makeHosts(p: LanesParts): readonly LaneHost[] {
     const limit = new DirtyLimit(settings.errorLimit, memory.dirty);
     const { reader, writer } = p;
     const redact = redactor(job.secrets);
-    const deps = { reader, writer, settings, log, points, rate, limit, redact, events, signal };
+    const deps = { reader, writer, transform, settings, log, points, rate, limit, redact, events, signal };
     return numbers.map(() => new InProcessHost(deps));
   }
   const reader = { name: job.reader.definition.name, options: job.reader.options as JsonObject };
@@ -66,7 +66,7 @@ export function makeHosts(p: LanesParts): readonly LaneHost[] {
         log,
         events,
         signal,
-        start: { lane, reader, writer, settings, secrets: job.secrets, memory, failpoint },
+        start: { lane, reader, writer, transform, settings, secrets: job.secrets, memory, failpoint },
       }),
   );
 }

@@ -30,6 +30,7 @@ export interface Cut {
   readonly splits: readonly SplitProgress[];
   readonly read: number;
   readonly bytesRead: number;
+  readonly filtered: number;
   /** Of cells, in this epoch. */
   readonly epochBytes: number;
 }

@@ -1,7 +1,7 @@
 import { formatType, parseType, type Finding } from '../../plugin-api/index.js';
-import { canonicalCell } from './cell-form.js';
+import { canonicalCell } from '../../cells/cell-form.js';
 import { columnSpecs, isSpec, unnamed, type ColumnOption } from './column-spec.js';
-import { isDatePattern } from './date-pattern.js';
+import { isDatePattern } from '../../cells/date-pattern.js';
 import { META_TYPES, fromRecord } from './meta-column.js';
 
 type ColumnObject = Exclude<ColumnOption, string>;

@@ -1,5 +1,5 @@
 import { parseType, type LogicalType } from '../../plugin-api/index.js';
-import { canonicalCell } from './cell-form.js';
+import { canonicalCell } from '../../cells/cell-form.js';
 import { META_TYPES, type MetaKind } from './meta-column.js';
 
 /** A column as a job asks for it, of any row format. */

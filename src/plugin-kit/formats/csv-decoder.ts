@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { BatchBuilder, NULL_FLAG, internSchema, type BatchTarget, type RowSchema } from '../../plugin-api/index.js';
-import { showBytes } from './cell-check.js';
+import { showBytes } from '../../cells/cell-check.js';
 import {
   CR,
   IS_CR,

@@ -6,9 +6,9 @@ import {
   type ColumnInit,
   type RowSchema,
 } from '../../plugin-api/index.js';
-import { cellForm, mended, type CellForm } from './cell-form.js';
+import { cellForm, mended, type CellForm } from '../../cells/cell-form.js';
 import { unnamed, type ColumnSpec, type WantedColumn } from './column-spec.js';
-import { datePattern } from './date-pattern.js';
+import { datePattern } from '../../cells/date-pattern.js';
 import { constantOf, fromRecord } from './meta-column.js';
 import type { DecoderOptions, FileHead } from './record-decoder.js';
 

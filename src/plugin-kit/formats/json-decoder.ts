@@ -9,15 +9,15 @@ import {
   type ColumnInit,
   type RowSchema,
 } from '../../plugin-api/index.js';
-import { showBytes } from './cell-check.js';
-import { notOfType } from './cell-fault.js';
-import { AS_IS, cellForm, type CellForm } from './cell-form.js';
+import { showBytes } from '../../cells/cell-check.js';
+import { notOfType } from '../../cells/cell-fault.js';
+import { AS_IS, cellForm, type CellForm } from '../../cells/cell-form.js';
 import { unnamed, type ColumnSpec, type WantedColumn } from './column-spec.js';
 import { LF, bomLength } from './csv-dialect.js';
 import { convertOf } from './field-plan.js';
 import { wantedKeys, type KeyNode, type WantedKeys } from './json-keys.js';
 import { arrayMisfit, objectMisfit, type LineMisfit } from './json-misfit.js';
-import { failedAt, skipSpace, skipString, skipValue } from './json-scan.js';
+import { failedAt, skipSpace, skipString, skipValue } from '../../cells/json-scan.js';
 import { PendingBytes } from './pending-bytes.js';
 import type {
   DecodeState,

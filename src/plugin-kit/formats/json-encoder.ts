@@ -11,7 +11,7 @@ import {
 } from '../../plugin-api/index.js';
 import type { ByteBuffer } from './byte-buffer.js';
 import { showRow } from './dirty-row.js';
-import { isJson, skipNumber } from './json-scan.js';
+import { isJson, skipNumber } from '../../cells/json-scan.js';
 import { fourOf, HIGH, ONES, wordsOf } from './words.js';
 import type { ColumnChoice, OutputFormat, RecordEncoder } from './record-encoder.js';
 

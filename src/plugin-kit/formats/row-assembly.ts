@@ -1,6 +1,6 @@
 import { ABSENT_FLAG, END_MASK, NULL_FLAG, type BatchBuilder } from '../../plugin-api/index.js';
-import { notOfType } from './cell-fault.js';
-import { AS_IS } from './cell-form.js';
+import { notOfType } from '../../cells/cell-fault.js';
+import { AS_IS } from '../../cells/cell-form.js';
 import type { FieldPlan, OutputCell } from './field-plan.js';
 
 /** Why a row is dirty. */

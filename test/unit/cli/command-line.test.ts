@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
+import { ALL_TRANSFORM_SCHEMAS } from '../../../src/config/transform-schema.js';
 import { renderError } from '../../../src/cli/output.js';
 import { SyncError } from '../../../src/plugin-api/index.js';
 import { BUILTIN_PLUGINS } from '../../../src/registry/builtin.js';
@@ -93,7 +94,7 @@ describe('usage', () => {
 
 test('what the build compiles ahead: the frame and every option schema', async () => {
   const registry = new Registry({ SYNC_TEST_PLUGINS: '1' });
-  const wanted = ['job.js'];
+  const wanted = ['job.js', ...Object.keys(ALL_TRANSFORM_SCHEMAS).map((name) => `${name}.js`)];
   for (const p of BUILTIN_PLUGINS) {
     for (const kind of p.kinds) wanted.push(`${kind}.${(await registry[kind](p.name)).name}.js`);
   }

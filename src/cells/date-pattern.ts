@@ -1,4 +1,4 @@
-import type { LogicalType } from '../../plugin-api/index.js';
+import type { LogicalType } from '../plugin-api/index.js';
 import { cellCheck } from './cell-check.js';
 
 const FIELDS: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import type { LogicalType } from '../../plugin-api/index.js';
+import type { LogicalType } from '../plugin-api/index.js';
 import { cellCheck, type CellCheck } from './cell-check.js';
 import { floatText, shortFloat } from './float-form.js';
 import { decimalText, integerText } from './number-text.js';

@@ -1,4 +1,4 @@
-import type { LogicalType } from '../../plugin-api/index.js';
+import type { LogicalType } from '../plugin-api/index.js';
 import { daysOf, isDateTime, two } from './cell-check-time.js';
 
 const ZERO = 48;

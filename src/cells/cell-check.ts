@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { LogicalType } from '../../plugin-api/index.js';
+import type { LogicalType } from '../plugin-api/index.js';
 import { isDate, isDateTime, isTime } from './cell-check-time.js';
 import { floatText, shortFloat } from './float-form.js';
 import { isJson } from './json-scan.js';

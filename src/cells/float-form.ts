@@ -1,4 +1,4 @@
-import { float32Text, float64Text } from '../../plugin-api/index.js';
+import { float32Text, float64Text } from '../plugin-api/index.js';
 import { isNumber, numberParts } from './number-text.js';
 
 const ZERO = 48;
