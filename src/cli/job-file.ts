@@ -1,9 +1,11 @@
 /** From a path on the command line to a job, its id and the folder of its state. */
+import { existsSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { loadJob } from '../config/load-job.js';
 import type { JobResult } from '../config/job.js';
+import { peekJob } from '../config/peek-job.js';
 import { SyncError } from '../plugin-api/index.js';
 import type { Registry } from '../registry/registry.js';
 
@@ -67,4 +69,26 @@ export function stateRootOf(flag: string | undefined, ofJob: string | null): str
   const xdg = process.env['XDG_STATE_HOME'];
   const base = xdg !== undefined && xdg.startsWith('/') ? xdg : join(homedir(), '.local', 'state');
   return join(base, 'syncx');
+}
+
+export interface NamedJob {
+  readonly jobId: string;
+  readonly stateRoot: string;
+  readonly isFile: boolean;
+}
+
+/**
+ * The job that a job file or a job id means. A file need not be valid for this: its id is enough, and a broken file must
+ * not lock its state away.
+ */
+export async function namedJob(args: {
+  readonly job: string;
+  readonly jobId?: string | undefined;
+  readonly stateDir?: string | undefined;
+}): Promise<NamedJob> {
+  const isFile = existsSync(args.job) && statSync(args.job).isFile();
+  if (!isFile) return { jobId: args.jobId ?? args.job, stateRoot: stateRootOf(args.stateDir, null), isFile };
+  const peek = peekJob(await readJobText(args.job));
+  const jobId = args.jobId ?? peek.jobId ?? jobIdOfPath(args.job);
+  return { jobId, stateRoot: stateRootOf(args.stateDir, peek.stateDir), isFile };
 }

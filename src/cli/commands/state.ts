@@ -1,7 +1,5 @@
-import { existsSync, statSync } from 'node:fs';
 import type { JobSpec } from '../../job/job-spec.js';
 import { renderProblem } from '../../config/problem.js';
-import { peekJob } from '../../config/peek-job.js';
 import {
   listStates,
   resetState,
@@ -11,10 +9,11 @@ import {
 } from '../../core/checkpoint/state-admin.js';
 import { SyncError, type JsonObject } from '../../plugin-api/index.js';
 import { Registry } from '../../registry/registry.js';
-import { jobIdOfPath, openJob, readJobText, stateRootOf } from '../job-file.js';
+import { namedJob, openJob, stateRootOf } from '../job-file.js';
 import { createLogger } from '../logger.js';
 import { onTerminal, printNote, printResult, type OutputForm } from '../output.js';
 import { plainStderr } from '../stderr-line.js';
+import { textTable } from '../text-table.js';
 import { formatCount } from '../units.js';
 import { loadWriter } from './run.js';
 
@@ -26,21 +25,6 @@ export interface StateArguments {
 export interface JobStateArguments extends StateArguments {
   /** A job file, or a job id. */
   readonly job: string;
-}
-
-interface Named {
-  readonly jobId: string;
-  readonly stateRoot: string;
-  readonly isFile: boolean;
-}
-
-/** A job file need not be valid for this: its id is enough, and a broken file must not lock its state away. */
-async function named(args: JobStateArguments): Promise<Named> {
-  const isFile = existsSync(args.job) && statSync(args.job).isFile();
-  if (!isFile) return { jobId: args.jobId ?? args.job, stateRoot: stateRootOf(args.stateDir, null), isFile };
-  const peek = peekJob(await readJobText(args.job));
-  const jobId = args.jobId ?? peek.jobId ?? jobIdOfPath(args.job);
-  return { jobId, stateRoot: stateRootOf(args.stateDir, peek.stateDir), isFile };
 }
 
 export async function listCommand(args: StateArguments): Promise<number> {
@@ -61,17 +45,11 @@ function table(states: readonly StateListing[]): readonly string[] {
     s.runId,
     s.jobId,
   ]);
-  const widths = head.map((h, i) => Math.max(h.length, ...rows.map((r) => r[i]?.length ?? 0)));
-  return [head, ...rows].map((r) =>
-    r
-      .map((c, i) => c.padEnd(widths[i] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+  return textTable([head, ...rows]);
 }
 
 export async function showCommand(args: JobStateArguments): Promise<number> {
-  const { jobId, stateRoot } = await named(args);
+  const { jobId, stateRoot } = await namedJob(args);
   const state = await showState(stateRoot, jobId);
   printResult(args.output === 'json' ? JSON.stringify(state) : JSON.stringify(state, null, 2));
   return 0;
@@ -87,14 +65,14 @@ export async function resolveCommand(args: ResolveArguments): Promise<number> {
   if (lane === null) {
     throw new SyncError('USAGE', `--lane is ${JSON.stringify(args.lane)}; must be a lane's number or all`);
   }
-  const { jobId, stateRoot } = await named(args);
+  const { jobId, stateRoot } = await namedJob(args);
   tell(await resolveState(stateRoot, jobId, lane, args.as), args.output);
   return 0;
 }
 
 export async function resetCommand(args: JobStateArguments): Promise<number> {
   const registry = new Registry(process.env);
-  const { jobId, stateRoot, isFile } = await named(args);
+  const { jobId, stateRoot, isFile } = await namedJob(args);
   const { log, ready } = createLogger('info', onTerminal() ? 'pretty' : 'json', plainStderr());
   const job = isFile ? await validJob(args.job, args.jobId, registry) : null;
   const text = await resetState(stateRoot, jobId, { log, job, loadWriter: (name) => loadWriter(registry, name) });
