@@ -1,0 +1,253 @@
+/**
+ * What a run of a job would do, found out by connecting to both sides and reading the state; nothing is written, made or
+ * kept locked. Everything that is in the way is told at once, in the order in which a run would meet it.
+ */
+import { setMaxListeners } from 'node:events';
+import type { JobSpec } from '../../job/job-spec.js';
+import {
+  reportError,
+  SyncError,
+  type Delivery,
+  type Logger,
+  type PlanColumn,
+  type PlanProblem,
+  type PlanTarget,
+  type PluginContext,
+  type Reader,
+  type ReaderFacts,
+  type Writer,
+  type WriterFacts,
+} from '../../plugin-api/index.js';
+import { JobStore } from '../checkpoint/job-store.js';
+import { Round, type RoundPart } from '../checkpoint/round.js';
+import { parseFailpoints } from '../failpoints.js';
+import { isBounded } from '../job/choose-run.js';
+import { pairDelivery } from '../job/delivery.js';
+import { pluginCall } from '../job/plugin-call.js';
+import { laneCount } from '../lane/open-lanes.js';
+import { MetricRegistry } from '../observe/metrics.js';
+import { listSplits, type PlannedSplits } from './list-splits.js';
+import { mapColumns, type ColumnMapping } from './map-columns.js';
+import { lookAtState, type Asked, type SavedState } from './saved-state.js';
+
+export interface PartPlan {
+  readonly jobId: string;
+  readonly reader: string;
+  readonly writer: string;
+  /** True: an earlier start of this job's open round has done it; nothing else is known then. */
+  readonly doneBefore: boolean;
+  readonly bounded: boolean;
+  readonly reads: readonly string[];
+  readonly splits:
+    | (PlannedSplits & {
+        readonly lanes: number;
+        /** Of all, as the reader estimates it; null: not known, or the run is under way. */
+        readonly aboutRows: number | null;
+      })
+    | null;
+  readonly mapping: ColumnMapping | null;
+  readonly writes: readonly string[];
+  readonly target: PlanTarget | null;
+  readonly delivery: { readonly is: Delivery; readonly why: string | null } | null;
+  readonly state: Omit<SavedState, 'restored'> | null;
+  readonly warnings: readonly string[];
+  readonly problems: readonly PlanProblem[];
+}
+
+export interface PlanDeps extends Asked {
+  readonly stateRoot: string;
+  /** Content entries run one after the other: what a later one reads may be what an earlier one writes. */
+  readonly inOrder: boolean;
+  readonly stop: AbortSignal;
+}
+
+export async function planParts(parts: readonly [JobSpec, ...JobSpec[]], deps: PlanDeps): Promise<readonly PartPlan[]> {
+  const done = await doneBefore(parts, deps);
+  const plans: PartPlan[] = [];
+  for (const [i, job] of parts.entries()) {
+    if (done[i] === true) plans.push({ ...nothingOf(job), doneBefore: true });
+    else {
+      const plan = await new PartPlanner(job, deps).plan();
+      plans.push(i > 0 && deps.inOrder ? { ...plan, problems: plan.problems.map(maybeLater) } : plan);
+    }
+  }
+  return plans;
+}
+
+async function doneBefore(
+  [first, ...others]: readonly [JobSpec, ...JobSpec[]],
+  deps: PlanDeps,
+): Promise<readonly boolean[]> {
+  if (others.length === 0 || deps.fresh) return [];
+  const part = (job: JobSpec): RoundPart => ({ jobs: storeOf(deps.stateRoot, job), runName: job.runName });
+  // What is wrong with the state is told with the part that it belongs to.
+  return new Round(part(first), others.map(part)).look().catch(() => []);
+}
+
+function maybeLater(p: PlanProblem): PlanProblem {
+  if (p.code !== 'SOURCE_MISSING') return p;
+  return { ...p, level: 'warning', message: `${p.message}: unless an entry before this one writes it` };
+}
+
+function storeOf(stateRoot: string, job: JobSpec): JobStore {
+  return new JobStore(stateRoot, job.jobId, parseFailpoints(undefined));
+}
+
+function nothingOf(job: JobSpec): PartPlan {
+  return {
+    jobId: job.jobId,
+    reader: job.reader.definition.name,
+    writer: job.writer.definition.name,
+    doneBefore: false,
+    bounded: isBounded(job),
+    reads: [],
+    splits: null,
+    mapping: null,
+    writes: [],
+    target: null,
+    delivery: null,
+    state: null,
+    warnings: [],
+    problems: [],
+  };
+}
+
+class PartPlanner {
+  readonly #job: JobSpec;
+  readonly #deps: PlanDeps;
+  readonly #warnings: string[] = [];
+  readonly #problems: PlanProblem[] = [];
+  readonly #log: Logger;
+
+  constructor(job: JobSpec, deps: PlanDeps) {
+    this.#job = job;
+    this.#deps = deps;
+    const warn = (_: unknown, message: string): void => void this.#warnings.push(message);
+    this.#log = { debug: () => undefined, info: () => undefined, warn, error: warn };
+  }
+
+  async plan(): Promise<PartPlan> {
+    const ended = new AbortController();
+    const signal = AbortSignal.any([ended.signal, this.#deps.stop]);
+    setMaxListeners(0, signal);
+    const context: PluginContext = {
+      log: this.#log,
+      metrics: new MetricRegistry(),
+      signal,
+      failpoint: () => undefined,
+    };
+    const { reader: r, writer: w } = this.#job;
+    const reader = await this.#try(() => pluginCall('SOURCE_IO', () => r.definition.create(r.options, context)));
+    const writer = await this.#try(() => pluginCall('SINK_IO', () => w.definition.create(w.options, context)));
+    try {
+      return await this.#withBoth(reader, writer, signal);
+    } finally {
+      ended.abort();
+      await this.#try(async () => reader?.close?.());
+      await this.#try(async () => writer?.close?.());
+    }
+  }
+
+  /** What fails is a problem of the plan; the rest is told all the same. */
+  async #try<T>(f: () => Promise<T>): Promise<T | null> {
+    try {
+      return await f();
+    } catch (e) {
+      const { code, message, place, hint } = reportError(e);
+      const more = { ...(place === undefined ? {} : { place }), ...(hint === undefined ? {} : { hint }) };
+      this.#problems.push({ level: 'error', code, message, ...more });
+      return null;
+    }
+  }
+
+  async #withBoth(reader: Reader | null, writer: Writer | null, signal: AbortSignal): Promise<PartPlan> {
+    const job = this.#job;
+    const deps = this.#deps;
+    const jobs = storeOf(deps.stateRoot, job);
+    const state = reader && writer && (await this.#try(() => lookAtState(jobs, job, reader, writer, deps, this.#log)));
+    const splits = reader && (await this.#splits(reader, writer, state, signal));
+    const source =
+      (await this.#factsOf<ReaderFacts>('SOURCE_IO', reader?.explain && (() => reader.explain?.()))) ?? null;
+    const from = source?.columns ?? named(job.reader.definition.columns?.(job.reader.options));
+    const sink =
+      (await this.#factsOf<WriterFacts>(
+        'SINK_IO',
+        writer?.explain && (() => writer.explain?.(from, state?.runId ?? null)),
+      )) ?? null;
+    const mapping = mapColumns(from, {
+      wanted: job.writer.definition.columns?.(job.writer.options) ?? null,
+      target: sink?.columns ?? null,
+      losses: sink?.losses ?? [],
+    });
+    this.#problems.push(...(source?.problems ?? []), ...mapping.problems, ...(sink?.problems ?? []));
+    return {
+      ...nothingOf(job),
+      reads: source?.reads ?? [],
+      splits: splits && {
+        ...splits,
+        aboutRows: state?.restored ? null : (source?.rows ?? null),
+        bytes: splits.bytes ?? (state?.restored ? null : (source?.bytes ?? null)),
+      },
+      mapping,
+      writes: sink?.writes ?? [],
+      target: sink?.target ?? null,
+      delivery: reader && writer && deliveryOf(reader, writer, sink),
+      state: state && { is: state.is, text: state.text, runId: state.runId, epoch: state.epoch },
+      warnings: [...new Set(this.#warnings)],
+      problems: distinct(this.#problems),
+    };
+  }
+
+  async #splits(
+    reader: Reader,
+    writer: Writer | null,
+    state: SavedState | null,
+    signal: AbortSignal,
+  ): Promise<PartPlan['splits']> {
+    const { channel } = this.#job.settings;
+    const restored = state?.restored ?? null;
+    const open = (restored?.open ?? []).map((o) => o.split);
+    return this.#try(() =>
+      pluginCall('SOURCE_IO', async () => {
+        const planner = await reader.planner(restored?.planner ?? null, channel);
+        for (const o of restored?.replay.reopened ?? []) planner.reopen(o.split, o.position);
+        if (restored && restored.replay.committed.length > 0) planner.committed(restored.replay.committed);
+        const lanes = writer ? laneCount(channel, planner, open.length, writer) : channel;
+        return { ...(await listSplits(reader, planner, open, signal)), lanes, aboutRows: null };
+      }),
+    );
+  }
+
+  /** A plan that cannot say everything says less: a failing `explain` is a problem, an absent one is not. */
+  async #factsOf<T>(code: 'SOURCE_IO' | 'SINK_IO', ask: (() => Promise<T> | undefined) | undefined): Promise<T | null> {
+    if (!ask) return null;
+    return this.#try(() => pluginCall(code, async () => (await ask()) ?? null));
+  }
+}
+
+function named(columns: readonly string[] | null | undefined): readonly PlanColumn[] | null {
+  return columns?.map((name) => ({ name, type: null })) ?? null;
+}
+
+function deliveryOf(reader: Reader, writer: Writer, sink: WriterFacts | null): PartPlan['delivery'] {
+  const is = pairDelivery(reader, writer);
+  if (!reader.replayable)
+    return { is, why: 'what was read cannot be read again, so rows under way are lost in a crash' };
+  if (is === 'exactly-once') return { is, why: null };
+  return { is, why: sink?.whyDelivery ?? 'the writer promises no more' };
+}
+
+/** A side may meet the same trouble in its planner and in what it explains. */
+function distinct(problems: readonly PlanProblem[]): readonly PlanProblem[] {
+  const seen = new Set<string>();
+  return problems.filter((p) => {
+    const key = JSON.stringify([p.code, p.message, p.place]);
+    return !seen.has(key) && seen.add(key);
+  });
+}
+
+/** The error that a run would end with; null: it would begin. */
+export function planError(plans: readonly PartPlan[]): SyncError | null {
+  const first = plans.flatMap((p) => p.problems).find((p) => p.level === 'error');
+  return first ? new SyncError(first.code, first.message, first) : null;
+}
