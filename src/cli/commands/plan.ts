@@ -6,7 +6,6 @@ import { Registry } from '../../registry/registry.js';
 import { openJob, stateRootOf } from '../job-file.js';
 import { printNote, printResult, renderError, type OutputForm } from '../output.js';
 import { planText } from '../plan-text.js';
-import { stopOnSignals } from '../signals.js';
 
 export interface PlanArguments {
   readonly job: string;
@@ -18,9 +17,11 @@ export interface PlanArguments {
   readonly takeOver: boolean;
 }
 
-/** The plan is this command's result, so it goes to stdout, also where the job cannot run. @returns the exit code of such a run. */
+/**
+ * The plan is this command's result, so it goes to stdout, also where the job cannot run.
+ * @returns the exit code of such a run.
+ */
 export async function planCommand(args: PlanArguments): Promise<number> {
-  const stop = stopOnSignals((name) => process.exit(name === 'SIGINT' ? 130 : 143));
   let loaded: JobResult | null = null;
   let plans: readonly PartPlan[] = [];
   let error: SyncError | null;
@@ -35,7 +36,6 @@ export async function planCommand(args: PlanArguments): Promise<number> {
         allowReplay: args.allowReplay,
         takeOver: args.takeOver,
         inOrder: loaded.contentParallelism === 1,
-        stop: stop.signal,
       });
       error = planError(plans);
     } else error = loaded.error;

@@ -77,6 +77,7 @@ function factsOf(reader: Reader, split: Split): SplitFacts {
 }
 
 function sum(all: readonly (number | null)[]): number | null {
+  if (all.length === 0) return null;
   let n = 0;
   for (const x of all) {
     if (x === null) return null;

@@ -58,7 +58,6 @@ export interface PlanDeps extends Asked {
   readonly stateRoot: string;
   /** Content entries run one after the other: what a later one reads may be what an earlier one writes. */
   readonly inOrder: boolean;
-  readonly stop: AbortSignal;
 }
 
 export async function planParts(parts: readonly [JobSpec, ...JobSpec[]], deps: PlanDeps): Promise<readonly PartPlan[]> {
@@ -128,7 +127,7 @@ class PartPlanner {
 
   async plan(): Promise<PartPlan> {
     const ended = new AbortController();
-    const signal = AbortSignal.any([ended.signal, this.#deps.stop]);
+    const { signal } = ended;
     setMaxListeners(0, signal);
     const context: PluginContext = {
       log: this.#log,

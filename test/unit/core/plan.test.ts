@@ -131,7 +131,6 @@ async function planOf(ws: Workspace, job: JobSpec): Promise<PartPlan> {
     takeOver: false,
     allowReplay: false,
     inOrder: true,
-    stop: new AbortController().signal,
   });
   assert.deepEqual(tree(ws.dir), before);
   assert.ok(plan);
