@@ -1,4 +1,4 @@
-import { SyncError, type JsonObject, type JsonValue, type Split } from 'syncx/plugin-api';
+import { SyncError, type JsonObject, type JsonValue, type Split, type SplitFacts } from 'syncx/plugin-api';
 import type { RecordPoint } from 'syncx/plugin-kit';
 import { STDIN } from './file-list.js';
 import type { FileSpec } from './file-spec.js';
@@ -70,4 +70,12 @@ export function readSplitSpec(split: Split): FileSplit {
     range: part ? { from: { offset: from, line }, to } : null,
     columns: columns ?? null,
   };
+}
+
+/** For `sync plan`. */
+export function explainSplit(split: Split): SplitFacts {
+  if (split.id === STDIN_SPLIT.id) return { what: 'standard input', rows: null, bytes: null };
+  const { spec, range } = readSplitSpec(split);
+  const part = range === null ? '' : `, bytes ${String(range.from.offset)} to ${String(range.to)}`;
+  return { what: `${spec.path}${part}`, rows: null, bytes: split.weight };
 }

@@ -34,6 +34,14 @@ export function textDialect(o: FormatOptions): CsvDialect {
 
 const isAscii = (char: string): boolean => Buffer.from(char).length === 1 && char !== '\n' && char !== '\r';
 
+/** The layout in words: `csv with a header line, gbk, gzip`. */
+export function layoutText(o: FormatOptions, compress: string): string {
+  const kind = o.fileType === 'json' ? 'JSON lines' : o.fileType;
+  const header = o.isFirstLineHeader && o.fileType !== 'json' ? ' with a header line' : '';
+  const rest = [o.encoding, ...(compress === 'none' || compress === 'auto' ? [] : [compress])];
+  return `${kind}${header}, ${rest.join(', ')}`;
+}
+
 /** What one schema cannot say about the layout options. `encodings`: which of them are known. */
 export function checkFormat(o: FormatOptions, encodings: 'utf-8' | 'all' = 'utf-8'): readonly Finding[] {
   const findings: Finding[] = [];

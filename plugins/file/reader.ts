@@ -23,10 +23,11 @@ import {
   type FileFormat,
 } from 'syncx/plugin-kit';
 import { decodePlan } from './decode-plan.js';
-import { checkFormat, csvDialect, textDialect } from './format-options.js';
+import { checkFormat, csvDialect, layoutText, textDialect } from './format-options.js';
 import { FileLaneReader } from './lane-reader.js';
 import { STDIN, listFiles, pathList } from './file-list.js';
 import type { FileSpec } from './file-spec.js';
+import { explainSplit } from './file-split.js';
 import { READER_OPTIONS } from './options.js';
 import { FilePlanner, StdinPlanner } from './planner.js';
 import type { Cutting, Plan } from './saved-plan.js';
@@ -200,6 +201,12 @@ function createReader(o: Options, context: PluginContext): Reader {
           takeBegun,
         ),
       ),
+    explain: async () => {
+      const { explainSource } = await import('./explain-source.js'); // only for plans
+      const layout = layoutText({ ...o, encoding: decodedFrom(o) ?? 'utf-8' }, o.compress);
+      return explainSource({ reading, specs: columnSpecs(o.column), paths, filter, watch: o.watch, layout });
+    },
+    explainSplit,
     close: async () => {
       const left = begun;
       begun = null;

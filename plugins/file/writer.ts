@@ -31,7 +31,8 @@ import type { BucketOptions } from './bucketing.js';
 import { STDIN } from './file-list.js';
 import { openCharset } from './charset.js';
 import { encodedOutput } from './encoded-output.js';
-import { checkFormat, csvDialect, textDialect } from './format-options.js';
+import type { TargetToExplain } from './explain-target.js';
+import { checkFormat, csvDialect, layoutText, textDialect } from './format-options.js';
 import { FileLaneWriter, type WritingOptions } from './lane-writer.js';
 import { WRITER_OPTIONS } from './options.js';
 import type { Rolling } from './rolling.js';
@@ -175,6 +176,13 @@ async function encodedFormatOf(o: Options): Promise<OutputFormat> {
   return encodedOutput(format, charset);
 }
 
+function toExplain(o: Options): TargetToExplain {
+  const { writeMode, successFile, fileType, nullFormat, compress } = o;
+  const encoding = encodingName(o.encoding) ?? 'utf-8';
+  const layout = layoutText({ ...o, encoding }, compress);
+  return { writeMode, successFile, fileType, layout, nullFormat, encoding };
+}
+
 async function createWriter(o: Options, context: PluginContext): Promise<Writer> {
   const format = await encodedFormatOf(o);
   const writing: WritingOptions = {
@@ -195,6 +203,10 @@ async function createWriter(o: Options, context: PluginContext): Promise<Writer>
       maxLanes: 1,
       begin: done,
       openLane: async () => new (await import('./stdout-writer.js')).StdoutLaneWriter(writing),
+      explain: async (from) => {
+        const { explainStdout } = await import('./explain-target.js'); // only for plans
+        return explainStdout(toExplain(o), from);
+      },
       complete: done,
     };
   }
@@ -207,6 +219,10 @@ async function createWriter(o: Options, context: PluginContext): Promise<Writer>
     openLane: (lane, restored) => openLane(writing, target, lane, restored),
     recoverLanes: spreadKept,
     committer: stagedCommitter(target),
+    explain: async (from, resumes) => {
+      const { explainFolder } = await import('./explain-target.js');
+      return explainFolder(target, toExplain(o), from, resumes);
+    },
     complete: (run) => completeTarget(target, folder, o, run, context.log),
   };
 }

@@ -10,6 +10,9 @@ import {
   type Position,
   type PositionCodec,
   type Reader,
+  type ReaderFacts,
+  type Split,
+  type SplitFacts,
   type SplitPlanner,
 } from 'syncx/plugin-api';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -18,7 +21,7 @@ import { ScriptedLaneReader } from './lane-reader.js';
 import { tellOptions } from './leak.js';
 import { READER_OPTIONS, type ReaderOptions, type SplitOptions } from './options.js';
 import { ScriptedPlanner } from './planner.js';
-import { COLUMNS } from './rows.js';
+import { COLUMNS, schemaWith } from './rows.js';
 import { TROUBLES } from './trouble.js';
 
 const rowOf = (p: Position): number => (p as { readonly row: number }).row;
@@ -57,6 +60,18 @@ class ScriptedReader implements Reader {
 
   shared(): JsonValue {
     return { splits: this.#options.splits.length };
+  }
+
+  explain(): Promise<ReaderFacts> {
+    const { splits } = this.#options;
+    const rows = splits.every((s) => s.bounded) ? splits.reduce((n, s) => n + s.rows, 0) : null;
+    const columns = schemaWith([]).columns.map(({ name, type }) => ({ name, type }));
+    return Promise.resolve({ reads: ['rows of a script'], columns, rows, bytes: null, problems: [] });
+  }
+
+  explainSplit(split: Split): SplitFacts {
+    const { rows } = split.spec as { readonly rows: number };
+    return { what: split.id, rows: split.bounded ? rows : null, bytes: null };
   }
 
   async openLane(lane: LaneContext, shared: JsonValue): Promise<LaneReader> {

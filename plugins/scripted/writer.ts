@@ -10,6 +10,7 @@ import {
   type PluginContext,
   type RunIdentity,
   type Writer,
+  type WriterFacts,
 } from 'syncx/plugin-api';
 import { ScriptedCommitter } from './committer.js';
 import { listNames } from './durable.js';
@@ -42,6 +43,21 @@ class ScriptedWriter implements Writer {
     if (options.delivery === 'exactly-once') {
       this.committer = new ScriptedCommitter(options, this.#store, this.#faults, context);
     }
+  }
+
+  async explain(): Promise<WriterFacts> {
+    const { path, overwrite, delivery } = this.#options;
+    const lanes = await this.#store.logs();
+    const holds = lanes.length === 0 ? null : `${String(lanes.length)} lanes of rows`;
+    const effect = overwrite ? 'rows of other runs are dropped' : 'rows are added';
+    return {
+      writes: [`rows in ${path}`],
+      target: { place: path, state: holds === null ? 'empty' : 'filled', holds, effect },
+      columns: null,
+      losses: [],
+      whyDelivery: delivery === 'exactly-once' ? null : 'the script asks for it',
+      problems: [],
+    };
   }
 
   async begin(run: RunIdentity): Promise<void> {

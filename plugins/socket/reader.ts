@@ -8,8 +8,10 @@ import {
   type Position,
   type PositionCodec,
   type Reader,
+  type ReaderFacts,
   type SplitPlanner,
 } from 'syncx/plugin-api';
+import { columnSpecs, isSpec } from 'syncx/plugin-kit';
 import { parseAddress } from './address.js';
 import { lineEncoding, openCoding } from './encoding.js';
 import { check, columnNames, lineFormat } from './formats.js';
@@ -46,6 +48,21 @@ class SocketReader implements Reader {
       this.#context.log.warn({ address: name }, message);
     }
     return Promise.resolve(new SocketPlanner(name, saved));
+  }
+
+  /** Without connecting: what the server sends to whoever connects would be lost. */
+  explain(): Promise<ReaderFacts> {
+    const { name, options } = this.#reading;
+    const specs = columnSpecs(options.column);
+    const whole = { is: options.parse === 'json' ? 'json' : 'string' } as const;
+    const columns = columnNames(options).map((column, i) => {
+      const spec = specs?.[i];
+      return { name: column, type: spec && isSpec(spec) ? spec.type : whole };
+    });
+    const reads = [
+      `lines of ${name}, ${options.parse}, ${options.encoding}; the plan does not connect, as that would take rows`,
+    ];
+    return Promise.resolve({ reads, columns, rows: null, bytes: null, problems: [] });
   }
 
   openLane(lane: LaneContext): Promise<LaneReader> {

@@ -7,9 +7,12 @@ import {
   type Position,
   type PositionCodec,
   type Reader,
+  type ReaderFacts,
+  type Split,
+  type SplitFacts,
   type SplitPlanner,
 } from 'syncx/plugin-api';
-import { checkColumns, columnNames } from './columns.js';
+import { checkColumns, columnNames, madeColumns } from './columns.js';
 import { StreamLaneReader } from './lane-reader.js';
 import { countsOf, READER_OPTIONS, type ReaderOptions } from './options.js';
 import { StreamPlanner } from './planner.js';
@@ -39,6 +42,20 @@ class StreamReader implements Reader {
 
   shared(): JsonValue {
     return { baseTime: this.#planner?.baseTime ?? null };
+  }
+
+  explain(): Promise<ReaderFacts> {
+    const counts = countsOf(this.#options);
+    const rows = counts.includes(0) ? null : counts.reduce((n, c) => n + c, 0);
+    const many = counts.length === 1 ? 'one split' : `${String(counts.length)} splits`;
+    const reads = [`made-up rows in ${many}, ${rows === null ? 'without end' : `${String(rows)} in all`}`];
+    const columns = madeColumns(this.#options).map(({ name, type }) => ({ name, type }));
+    return Promise.resolve({ reads, columns, rows, bytes: null, problems: [] });
+  }
+
+  explainSplit(split: Split): SplitFacts {
+    const { rows } = split.spec as { readonly rows: number };
+    return { what: split.id, rows: rows === 0 ? null : rows, bytes: null };
   }
 
   openLane(lane: LaneContext, shared: JsonValue): Promise<LaneReader> {

@@ -7,6 +7,7 @@ import {
   type Prepared,
   type RowBatch,
   type Writer,
+  type WriterFacts,
   type WriteResult,
 } from 'syncx/plugin-api';
 import { orAborted, spelledOut } from 'syncx/plugin-kit';
@@ -97,6 +98,30 @@ class StreamWriter implements Writer {
 
   begin(): Promise<void> {
     return Promise.resolve();
+  }
+
+  explain(): Promise<WriterFacts> {
+    const { print, format } = this.#options;
+    const place = print ? 'standard output' : 'nowhere';
+    return Promise.resolve({
+      writes: [
+        print
+          ? `standard output, ${format === 'json' ? 'JSON lines' : 'text'}`
+          : 'nothing: rows are counted and dropped',
+      ],
+      target: {
+        place,
+        state: 'unknown',
+        holds: null,
+        effect: print ? 'rows are printed as they come' : 'rows are dropped',
+      },
+      columns: null,
+      losses: [],
+      whyDelivery: print
+        ? 'what is printed cannot be taken back: after a crash rows come again'
+        : 'rows are counted only: after a crash some are counted again',
+      problems: [],
+    });
   }
 
   openLane(): Promise<LaneWriter> {

@@ -23,7 +23,9 @@ export async function runCommandLine(given: readonly string[]): Promise<number> 
   try {
     checkSwitches(args);
     const found = findCommand(args);
-    (found ? oneCommand(found.command, found.rest, choose) : allCommands(args)).parseSync();
+    const parser = found ? oneCommand(found.command, found.rest, choose) : allCommands(args);
+    if (found && asksForHelp(found.rest)) await showExamples(parser, found.command);
+    parser.parseSync();
     return (await chosen[0]?.()) ?? 0;
   } catch (e) {
     const error = toSyncError(e);
@@ -51,10 +53,19 @@ function joinParameters(args: readonly string[]): readonly string[] {
 /** yargs takes any other value of a switch for false: `--fresh=yes` would quietly resume. */
 function checkSwitches(args: readonly string[]): void {
   for (const arg of args) {
-    const [, name, value] = /^--(fresh|allow-replay|take-over|cursor|json|md|reader|writer)=(.*)$/s.exec(arg) ?? [];
+    const [, name, value] =
+      /^--(fresh|allow-replay|take-over|cursor|json|md|reader|writer|dry-run|savepoint)=(.*)$/s.exec(arg) ?? [];
     if (name === undefined || value === 'true' || value === 'false') continue;
     throw new SyncError('USAGE', `--${name} takes no value, or true or false; not ${JSON.stringify(value)}`);
   }
+}
+
+const asksForHelp = (args: readonly string[]): boolean => args.includes('--help') || args.includes('-h');
+
+async function showExamples(y: Argv, c: CommandSpec): Promise<void> {
+  const { EXAMPLES } = await import('./examples.js');
+  for (const [line, what] of EXAMPLES[c.name] ?? []) y.example(line, what);
+  y.epilogue(EXIT_CODES);
 }
 
 /** The command that the first words name, and what is left of the words. */

@@ -12,6 +12,8 @@ export interface CommandSpec {
   /** `<job>` or nothing. */
   readonly positional: string;
   readonly describe: string;
+  /** Adds its options to a parser. */
+  build(y: Argv): Argv;
   /** Adds the command to a parser under a yargs command text. */
   register(y: Argv, command: string, choose: Choose): Argv;
 }
@@ -27,6 +29,7 @@ function command<T>(
     name,
     positional,
     describe,
+    build: (y) => options(y),
     register: (y, text, choose) =>
       y.command(text, describe, options, (args) => {
         choose(() => run(args as Awaited<ReturnType<Argv<T>['parseAsync']>>));
@@ -93,24 +96,28 @@ const runOption = <T>(y: Argv<T>) =>
     coerce: oneText('run'),
   });
 
+const runOptions = <T>(y: Argv<T>) =>
+  outputOption(stateOptions(paramOption(jobArgument(y))))
+    .option('fresh', { type: 'boolean', default: false, describe: 'Start anew; give up an unfinished run.' })
+    .option('allow-replay', {
+      type: 'boolean',
+      default: false,
+      describe: 'Go on although the target holds later epochs than the state; rows may be doubled.',
+    })
+    .option('take-over', {
+      type: 'boolean',
+      default: false,
+      describe: 'The state folder was moved, and nothing runs from its old place.',
+    });
+
 export const COMMANDS: readonly CommandSpec[] = [
   command(
     'run',
     '<job>',
     'Run a job; an interrupted one goes on where it was.',
     (y) =>
-      outputOption(stateOptions(paramOption(jobArgument(y))))
-        .option('fresh', { type: 'boolean', default: false, describe: 'Start anew; give up an unfinished run.' })
-        .option('allow-replay', {
-          type: 'boolean',
-          default: false,
-          describe: 'Go on although the target holds later epochs than the state; rows may be doubled.',
-        })
-        .option('take-over', {
-          type: 'boolean',
-          default: false,
-          describe: 'The state folder was moved, and nothing runs from its old place.',
-        })
+      runOptions(y)
+        .option('dry-run', { type: 'boolean', default: false, describe: 'Only tell what would be done: sync plan.' })
         .option('log-level', {
           choices: ['error', 'warn', 'info', 'debug'] as const,
           default: 'info' as const,
@@ -120,7 +127,17 @@ export const COMMANDS: readonly CommandSpec[] = [
           choices: ['json', 'pretty'] as const,
           describe: 'Form of the log on stderr; default: pretty on a terminal.',
         }),
-    async (a) => (await import('./commands/run.js')).runCommand(a),
+    async (a) =>
+      a.dryRun
+        ? (await import('./commands/plan.js')).planCommand(a)
+        : (await import('./commands/run.js')).runCommand(a),
+  ),
+  command(
+    'plan',
+    '<job>',
+    'Connect, and tell what a run would do; writes nothing.',
+    (y) => runOptions(y),
+    async (a) => (await import('./commands/plan.js')).planCommand(a),
   ),
   command(
     'validate',
@@ -152,6 +169,32 @@ export const COMMANDS: readonly CommandSpec[] = [
     async (a) => (await import('./commands/plugins.js')).pluginsCommand(a),
   ),
   command(
+    'status',
+    '[job]',
+    'Which jobs run, and how the others ended.',
+    (y) => outputOption(stateOptions(y.positional('job', { type: 'string', describe: 'Job file, or a job id.' }))),
+    async (a) => (await import('./commands/status.js')).statusCommand(a),
+  ),
+  command(
+    'stop',
+    '<job>',
+    'Stop a running job at a checkpoint, and wait for it.',
+    (y) =>
+      whichState(y)
+        .option('timeout', {
+          type: 'string',
+          default: '60s',
+          describe: 'How long to wait for it; it is never killed.',
+          coerce: (value: string | readonly string[]) => oneText('timeout')(value) ?? '60s',
+        })
+        .option('savepoint', {
+          type: 'boolean',
+          default: false,
+          describe: 'Changes nothing: the last checkpoint is the savepoint.',
+        }),
+    async (a) => (await import('./commands/stop.js')).stopCommand(a),
+  ),
+  command(
     'state list',
     '',
     'All jobs that have state.',
@@ -181,5 +224,12 @@ export const COMMANDS: readonly CommandSpec[] = [
     'Sweep what the job left at its target, then drop its state; an incremental job keeps its cursor.',
     (y) => cursorOption(whichState(y), 'Drop the cursor too: the next run reads everything.'),
     async (a) => (await import('./commands/state.js')).resetCommand(a),
+  ),
+  command(
+    'completion',
+    '<shell>',
+    'Print what makes a shell complete the words of sync.',
+    (y) => y.positional('shell', { choices: ['bash', 'zsh', 'fish'] as const, demandOption: true }),
+    async (a) => (await import('./commands/completion.js')).completionCommand(a.shell),
   ),
 ];

@@ -1,10 +1,13 @@
 /** From a path on the command line to a job, its id and the folder of its state. */
+import { existsSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { loadJob } from '../config/load-job.js';
 import type { JobInput, JobResult } from '../config/job.js';
 import type { GivenParameters } from '../config/parameters/given.js';
+import { peekJob } from '../config/peek-job.js';
+import type { JobSpec } from '../job/job-spec.js';
 import { SyncError } from '../plugin-api/index.js';
 import type { Registry } from '../registry/registry.js';
 
@@ -56,6 +59,20 @@ export async function openJob(
   return loadJob({ ...(await jobInput(path, args)), now }, registry);
 }
 
+/** The same part of the job, read when the clock showed another time. */
+export async function jobAt(
+  job: JobSpec,
+  now: number,
+  args: JobArguments & { readonly job: string },
+  registry: Registry,
+): Promise<JobSpec> {
+  const loaded = await openJob(args.job, args, registry, now);
+  if (!loaded.ok) throw loaded.error;
+  const same = loaded.parts.find((p) => p.jobId === job.jobId);
+  if (!same) throw new SyncError('JOB_INVALID', 'the job file has changed while the job started', { place: args.job });
+  return same;
+}
+
 /** @throws SyncError JOB_FILE, USAGE */
 export async function jobInput(path: string, args: JobArguments): Promise<JobInput> {
   const text = await readJobText(path);
@@ -91,4 +108,27 @@ export function stateRootOf(flag: string | undefined, ofJob: string | null): str
   const xdg = process.env['XDG_STATE_HOME'];
   const base = xdg !== undefined && xdg.startsWith('/') ? xdg : join(homedir(), '.local', 'state');
   return join(base, 'syncx');
+}
+
+export interface NamedJob {
+  readonly jobId: string;
+  readonly stateRoot: string;
+  readonly isFile: boolean;
+}
+
+/**
+ * The job that a job file or a job id means. A file need not be valid for this: its id is enough, and a broken file must
+ * not lock its state away.
+ */
+export async function namedJob(args: {
+  readonly job: string;
+  readonly jobId?: string | undefined;
+  readonly param?: readonly string[] | undefined;
+  readonly stateDir?: string | undefined;
+}): Promise<NamedJob> {
+  const isFile = existsSync(args.job) && statSync(args.job).isFile();
+  if (!isFile) return { jobId: args.jobId ?? args.job, stateRoot: stateRootOf(args.stateDir, null), isFile };
+  const peek = await peekJob(await jobInput(args.job, args));
+  const jobId = args.jobId ?? peek.jobId ?? jobIdOfPath(args.job);
+  return { jobId, stateRoot: stateRootOf(args.stateDir, peek.stateDir), isFile };
 }

@@ -40,6 +40,7 @@ export function sumProgress(parts: readonly Progress[]): Progress {
     epochs: sum((p) => p.epochs),
     splits: { done: sum((p) => p.splits.done), open: sum((p) => p.splits.open), bytes },
     restarts: sum((p) => p.restarts),
+    checkpoint: null, // each part has its own
   };
 }
 

@@ -46,6 +46,18 @@ export function textTable({ head, rows, width, most }: TextTable): readonly stri
   });
 }
 
+/** Cells below each other, nothing wrapped. */
+export function alignedRows(rows: readonly (readonly string[])[]): readonly string[] {
+  const columns = Math.max(0, ...rows.map((r) => r.length));
+  const widths = Array.from({ length: columns }, (_, i) => Math.max(...rows.map((r) => textWidth(r[i] ?? ''))));
+  return rows.map((r) =>
+    r
+      .map((cell, i) => padText(cell, widths[i] ?? 0))
+      .join(GAP)
+      .trimEnd(),
+  );
+}
+
 /** Lines of at most this width, broken between words, and inside those that are longer than a line. */
 export function wrapText(text: string, width: number): readonly string[] {
   const lines: string[] = [];

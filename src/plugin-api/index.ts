@@ -9,6 +9,7 @@ export * from './row-batch.js';
 export * from './batch-builder.js';
 export * from './row-view.js';
 export * from './split.js';
+export * from './explain.js';
 export * from './metrics.js';
 export * from './context.js';
 export * from './reader.js';

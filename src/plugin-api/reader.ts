@@ -1,4 +1,5 @@
 import type { LaneContext } from './context.js';
+import type { ReaderFacts, SplitFacts } from './explain.js';
 import type { JsonValue } from './json.js';
 import type { Position, PositionCodec } from './position.js';
 import type { RowBatch } from './row-batch.js';
@@ -57,6 +58,13 @@ export interface Reader {
   /** Planner's facts that all lanes share (say, a snapshot's position). Asked after `planner`, before `openLane`. */
   shared?(): JsonValue;
   openLane(lane: LaneContext, shared: JsonValue): Promise<LaneReader>;
+  /**
+   * For `sync plan`: what would be read, and what is in the way of it. Asked after `planner`. Changes nothing, takes
+   * nothing from a source that can be read once only, and ends within seconds. Without it the plan says less.
+   */
+  explain?(): Promise<ReaderFacts>;
+  /** For `sync plan`, pure: a split of this reader, for a person. Without it the plan shows its id and weight. */
+  explainSplit?(split: Split): SplitFacts;
   /** Advisory: these positions are committed now (Kafka group offsets, log retention). Repeated at restarts; must be idempotent. */
   checkpointed?(positions: Readonly<Record<string, Position | null>>): Promise<void>;
   close?(): Promise<void>;

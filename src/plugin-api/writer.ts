@@ -1,4 +1,5 @@
 import type { LaneContext, RunIdentity, RunRecord } from './context.js';
+import type { PlanColumn, WriterFacts } from './explain.js';
 import type { JsonValue } from './json.js';
 import type { RejectedRow, RowBatch } from './row-batch.js';
 import type { SchemaChange } from './row-schema.js';
@@ -108,6 +109,12 @@ export interface Writer {
   readonly epochLimit?: EpochLimit;
   /** Where the target cannot take rows of more lanes than these at once (stdout). */
   readonly maxLanes?: number;
+  /**
+   * For `sync plan`: what would be written, the target as it is, and what is in the way. `from`: the columns that will
+   * come; null: not known before rows do. `resumes`: id of the run that would go on; null: a new one would begin. May
+   * connect; changes nothing, and makes no folder. Without it the plan says less.
+   */
+  explain?(from: readonly PlanColumn[] | null, resumes: string | null): Promise<WriterFacts>;
   /** Before epoch 1; runs again if the process died before it was noted. Idempotent. */
   begin(run: RunIdentity): Promise<void>;
   /** `restored`: the state of the last committed `prepare` of this lane, or null. */

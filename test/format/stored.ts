@@ -75,6 +75,9 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/"pid":\d+/g, '"pid":{{PID}}'],
   [/"at":\d{13}\b/g, '"at":{{AT}}'],
   [/"since":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g, '"since":"{{SINCE}}"'],
+  [/"started":(?:null|"[^"]+")/g, '"started":{{STARTED}}'],
+  // Noted every two seconds, where the job runs so long.
+  [/"live":.*,"end":/g, '"live":{{LIVE}},"end":'],
   [/"baseTime":\d{13}\b/g, '"baseTime":{{BASE_TIME}}'],
   [/"t":"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}"/g, '"t":"{{TIME}}"'],
   [/"(firstRow|lastRow)":\d{13}\b/g, '"$1":{{AT}}'],
@@ -161,6 +164,8 @@ export function putFixture(
     PID: '4194304',
     AT: String(now),
     SINCE: new Date(now).toISOString(),
+    STARTED: 'null',
+    LIVE: 'null',
     ...facts,
     ...Object.fromEntries(RUN_IDS.map((id, i) => [`RUN${String(i + 1)}`, id])),
     ...Object.fromEntries([...inodes].map(([n, ino]) => [`INO ${n}`, ino])),

@@ -6,7 +6,7 @@ import type { PartOutcome } from '../../core/job/run-parts.js';
 import type { Progress } from '../../core/job/run-types.js';
 import { exitCodeOf, reportError, toSyncError, type AnyWriterDefinition, SyncError } from '../../plugin-api/index.js';
 import { Registry } from '../../registry/registry.js';
-import { openJob, stateRootOf } from '../job-file.js';
+import { jobAt, openJob, stateRootOf } from '../job-file.js';
 import { createLogger, type LogFormat, type LogLevel } from '../logger.js';
 import { onTerminal, printNote, printResult, renderError, type OutputForm } from '../output.js';
 import { followProgress, sumProgress } from '../progress.js';
@@ -117,15 +117,6 @@ function toldWithoutSecrets(outcome: PartOutcome, redact: Redact): PartOutcome {
     ...(error.hint === undefined ? {} : { hint: redact(error.hint) }),
   };
   return { is: 'ran', summary: { ...outcome.summary, error: told } };
-}
-
-/** The same part of the job, read when the clock showed another time. */
-async function jobAt(job: JobSpec, now: number, args: RunArguments, registry: Registry): Promise<JobSpec> {
-  const loaded = await openJob(args.job, args, registry, now);
-  if (!loaded.ok) throw loaded.error;
-  const same = loaded.parts.find((p) => p.jobId === job.jobId);
-  if (!same) throw new SyncError('JOB_INVALID', 'the job file has changed while the job started', { place: args.job });
-  return same;
 }
 
 /** Beside this module in the bundle; in the compiler's output folders are as in the sources. */

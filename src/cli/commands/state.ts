@@ -1,8 +1,6 @@
-import { existsSync, statSync } from 'node:fs';
 import type { JobSpec } from '../../job/job-spec.js';
 import { redactor } from '../../job/redact.js';
 import { renderProblem } from '../../config/problem.js';
-import { peekJob } from '../../config/peek-job.js';
 import {
   listCursors,
   listStates,
@@ -14,11 +12,12 @@ import {
 } from '../../core/checkpoint/state-admin.js';
 import { SyncError, type JsonObject } from '../../plugin-api/index.js';
 import { Registry } from '../../registry/registry.js';
-import { jobIdOfPath, jobInput, openJob, stateRootOf, type JobArguments } from '../job-file.js';
+import { namedJob, openJob, stateRootOf, type JobArguments } from '../job-file.js';
 import { createLogger } from '../logger.js';
 import { onTerminal, printNote, printResult, type OutputForm } from '../output.js';
 import { keepSecret } from '../process.js';
 import { plainStderr } from '../stderr-line.js';
+import { alignedRows } from '../text-table.js';
 import { formatCount } from '../units.js';
 import { loadWriter } from './run.js';
 
@@ -34,21 +33,6 @@ export interface JobStateArguments extends StateArguments {
   readonly job: string;
   /** Id of the run that is meant. */
   readonly run?: string | undefined;
-}
-
-interface Named {
-  readonly jobId: string;
-  readonly stateRoot: string;
-  readonly isFile: boolean;
-}
-
-/** A job file need not be valid for this: its id is enough, and a broken file must not lock its state away. */
-async function named(args: JobStateArguments): Promise<Named> {
-  const isFile = existsSync(args.job) && statSync(args.job).isFile();
-  if (!isFile) return { jobId: args.jobId ?? args.job, stateRoot: stateRootOf(args.stateDir, null), isFile };
-  const peek = await peekJob(await jobInput(args.job, args));
-  const jobId = args.jobId ?? peek.jobId ?? jobIdOfPath(args.job);
-  return { jobId, stateRoot: stateRootOf(args.stateDir, peek.stateDir), isFile };
 }
 
 export async function listCommand(args: StateArguments): Promise<number> {
@@ -82,17 +66,11 @@ function table(states: readonly StateListing[]): readonly string[] {
   const columns = COLUMNS.map(([head, of]) => [head, ...states.map(of)]).filter(
     ([head, ...cells]) => head !== 'PARAMETERS' || cells.some((c) => c !== ''),
   );
-  const widths = columns.map((cells) => Math.max(...cells.map((c) => c.length)));
-  return ['', ...states].map((_, row) =>
-    columns
-      .map((cells, i) => (cells[row] ?? '').padEnd(widths[i] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+  return alignedRows(['', ...states].map((_, row) => columns.map((cells) => cells[row] ?? '')));
 }
 
 export async function showCommand(args: JobStateArguments): Promise<number> {
-  const { jobId, stateRoot } = await named(args);
+  const { jobId, stateRoot } = await namedJob(args);
   if (args.cursor === true) {
     const { cursor } = await showCursor(stateRoot, jobId);
     printResult(args.output === 'json' ? JSON.stringify({ jobId, cursor }) : JSON.stringify(cursor));
@@ -113,14 +91,14 @@ export async function resolveCommand(args: ResolveArguments): Promise<number> {
   if (lane === null) {
     throw new SyncError('USAGE', `--lane is ${JSON.stringify(args.lane)}; must be a lane's number or all`);
   }
-  const { jobId, stateRoot } = await named(args);
+  const { jobId, stateRoot } = await namedJob(args);
   tell(await resolveState(stateRoot, jobId, lane, args.as, args.run), args.output);
   return 0;
 }
 
 export async function resetCommand(args: JobStateArguments): Promise<number> {
   const registry = new Registry(process.env);
-  const { jobId, stateRoot, isFile } = await named(args);
+  const { jobId, stateRoot, isFile } = await namedJob(args);
   const job = isFile ? await validJob(args.job, args, registry) : null;
   const redact = redactor(job?.secrets ?? []);
   keepSecret(redact);

@@ -87,14 +87,7 @@ export async function recoverRun(p: RecoverParts): Promise<Restored> {
     if (highWater > (c?.epoch ?? 0) && !p.allowReplay) {
       // A newer start may have moved on since this one looked: then its state is not behind, it is another's.
       await store.assertNewest(run.attempt);
-      throw new SyncError(
-        'STATE_BEHIND',
-        `the target holds epoch ${String(highWater)} of run ${run.runId}; the state folder knows up to ${String(c?.epoch ?? 0)}`,
-        {
-          place: store.dir,
-          hint: 'The state folder is an older copy. Restore the newest one, or accept doubled rows with --allow-replay.',
-        },
-      );
+      throw stateBehind(store, highWater, c?.epoch ?? 0);
     }
     const outcome = c?.kind === 'epoch' ? ((await store.outcome(c.epoch)) ?? (await decide(p, c))) : null;
     const restored = c ? settle(c, outcome) : NOTHING;
@@ -112,12 +105,23 @@ export async function recoverRun(p: RecoverParts): Promise<Restored> {
   }
 }
 
+export function stateBehind(store: RunStore, highWater: number, known: number): SyncError {
+  return new SyncError(
+    'STATE_BEHIND',
+    `the target holds epoch ${String(highWater)} of run ${store.runId}; the state folder knows up to ${String(known)}`,
+    {
+      place: store.dir,
+      hint: 'The state folder is an older copy. Restore the newest one, or accept doubled rows with --allow-replay.',
+    },
+  );
+}
+
 /**
  * Positions are the reader's own, and a form that it misreads is worse than one that it does not know. Those of an older
  * format are no matter yet: whoever raises a reader's number brings the way to upgrade them, here, before a takeover
  * hands them on.
  */
-function assertPositions(c: Checkpoint, p: RecoverParts): void {
+export function assertPositions(c: Checkpoint, p: Pick<RecoverParts, 'positions' | 'store'>): void {
   const { positions = 1 } = c;
   if (positions === p.positions) return;
   const [mine, theirs] = [String(p.positions), String(positions)];

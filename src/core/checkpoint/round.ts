@@ -65,6 +65,13 @@ export class Round {
     return { id: (await this.#id()) ?? '', done: this.#parts.map(() => false) };
   }
 
+  /** Which entries an open round would not run again. Changes nothing. */
+  async look(): Promise<readonly boolean[]> {
+    const id = await this.#id();
+    const done = id === null ? [] : await Promise.all(this.#parts.map((p) => isDone(p, id)));
+    return done.every((d) => d) ? this.#parts.map(() => false) : done;
+  }
+
   async close(): Promise<void> {
     await stateIo(this.#path, () => unlinkIfThere(this.#path));
   }

@@ -89,7 +89,7 @@ export async function listStates(stateRoot: string): Promise<readonly StateListi
 }
 
 /** Null: the record of the job's id is damaged or from a newer version, or holds none that a job may have. */
-function jobOf(stateRoot: string, record: string): JobStore | null {
+export function jobOf(stateRoot: string, record: string): JobStore | null {
   try {
     const { format = STATE_FORMAT, jobId } = JSON.parse(record) as JobRecord;
     return format === STATE_FORMAT ? store(stateRoot, jobId) : null;
@@ -99,7 +99,7 @@ function jobOf(stateRoot: string, record: string): JobStore | null {
 }
 
 /** A run that cannot be read must not hide the others. */
-async function listing(jobId: string, run: RunStore): Promise<StateListing> {
+export async function listing(jobId: string, run: RunStore): Promise<StateListing> {
   try {
     return await soundListing(jobId, run);
   } catch (e) {

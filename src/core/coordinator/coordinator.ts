@@ -19,7 +19,7 @@ import { addCounters, STATE_FORMAT, type Checkpoint, type LaneRecord, type OpenS
 import type { Restored } from '../checkpoint/recovery.js';
 import type { RunStore } from '../checkpoint/run-store.js';
 import type { Failpoints } from '../failpoints.js';
-import type { Counters } from '../job/run-types.js';
+import type { Counters, Progress } from '../job/run-types.js';
 import type { JobSettings } from '../../job/job-spec.js';
 import type { BarrierReport, LaneEnd, LaneEvents, LaneHost } from '../lane/lane-host.js';
 import { FIRST, showingRows, type DirtyLimit } from '../limits/dirty-limit.js';
@@ -69,6 +69,7 @@ export class Coordinator implements LaneEvents {
   readonly #firstDirty: RejectedRow[] = [];
   /** The epoch whose prepare has begun and which is not durable; null: none, or it must be left to recovery. */
   #undo: number | null;
+  #checkpoint: Progress['checkpoint'];
 
   constructor(parts: CoordinatorParts) {
     this.#p = parts;
@@ -76,6 +77,8 @@ export class Coordinator implements LaneEvents {
     this.#epochs = parts.restored.epochs;
     this.#committed = parts.restored.base;
     this.#undo = this.#epoch;
+    const { epoch, at } = parts.restored;
+    this.#checkpoint = at === null ? null : { epoch, at };
     parts.stop.addEventListener('abort', () => this.#wake?.(), { once: true, signal: parts.signal });
   }
 
@@ -86,6 +89,10 @@ export class Coordinator implements LaneEvents {
 
   get epochs(): number {
     return this.#epochs;
+  }
+
+  get checkpoint(): Progress['checkpoint'] {
+    return this.#checkpoint;
   }
 
   get moved(): Counters {
@@ -384,5 +391,6 @@ export class Coordinator implements LaneEvents {
       });
     }
     this.#undo = null;
+    this.#checkpoint = { epoch: c.epoch, at: c.at };
   }
 }

@@ -4,8 +4,10 @@ import { exitCodeOf, reportError, toSyncError, type SyncError } from '../../plug
 import { lockJob } from '../checkpoint/job-lock.js';
 import { JobStore } from '../checkpoint/job-store.js';
 import { addCounters, countersBetween, NO_COUNTERS } from '../checkpoint/format.js';
-import { failpointMemory, parseFailpoints } from '../failpoints.js';
+import { failpointMemory, parseFailpoints, type Failpoints } from '../failpoints.js';
 import { Attempt } from './attempt.js';
+import { keepTimes } from './keep-times.js';
+import { noteProgress } from './note-progress.js';
 import { RestartPolicy } from './restart-policy.js';
 import type { Counters, Progress, RunDeps, RunSummary } from './run-types.js';
 import type { JobSpec } from '../../job/job-spec.js';
@@ -14,15 +16,6 @@ import type { JobSpec } from '../../job/job-spec.js';
 export async function runJob(job: JobSpec, deps: RunDeps): Promise<RunSummary> {
   const start = new JobStart(job, deps);
   return start.run();
-}
-
-/** The times of a run are those of its first start, whenever it is gone on with. */
-async function keepTimes(jobs: JobStore, job: JobSpec, deps: RunDeps): Promise<JobSpec> {
-  if (job.clock === null || deps.fresh || !job.settings.checkpoint.resume || !deps.atClock) return job;
-  const current = await jobs.current(job.runName);
-  if (!current || (await current.run.noted('finished')) || (await current.run.noted('abandoned'))) return job;
-  const { clock } = await current.run.info();
-  return clock === undefined || clock === job.clock ? job : deps.atClock(job, clock);
 }
 
 class JobStart {
@@ -67,6 +60,23 @@ class JobStart {
     await jobs.open();
     await using lock = await lockJob(jobs.dir, this.#job.jobId);
     if (points.releaseLock) await lock.release();
+    using notes = noteProgress(lock, deps.stop, () => ({
+      progress: this.#progress(),
+      runId: this.#attempt?.store?.runId ?? null,
+    }));
+    void notes;
+    try {
+      const end = await this.#attempts(jobs, points, hits);
+      lock.ending({ state: end, code: null });
+      return end;
+    } catch (e) {
+      lock.ending({ state: 'failed', code: toSyncError(e).code });
+      throw e;
+    }
+  }
+
+  async #attempts(jobs: JobStore, points: Failpoints, hits: SharedArrayBuffer): Promise<'finished' | 'stopped'> {
+    const deps = this.#deps;
     const job = await keepTimes(jobs, this.#job, deps);
     const policy = new RestartPolicy(job.settings.restart);
     for (;;) {
@@ -121,6 +131,7 @@ class JobStart {
       epochs: (c?.epochs ?? 0) + (this.#earlier?.epochs ?? 0),
       splits: c?.splits ?? { done: 0, open: 0, bytes: null },
       restarts: this.#restarts,
+      checkpoint: c?.checkpoint ?? null,
     };
   }
 

@@ -1,4 +1,5 @@
 /** A job of several content entries: each runs as a job of its own, in order or side by side. */
+import { setMaxListeners } from 'node:events';
 import type { JobSpec } from '../../job/job-spec.js';
 import { JobStore } from '../checkpoint/job-store.js';
 import { Round, type RoundPart } from '../checkpoint/round.js';
@@ -34,6 +35,7 @@ export async function runParts(
     jobs: new JobStore(deps.stateRoot, job.jobId, parseFailpoints(undefined)),
     runName: job.runName,
   });
+  setMaxListeners(0, deps.stop); // every part listens
   const round = new Round(part(first), others.map(part));
   const { id, done } = await round.open(deps.fresh);
   const outcomes: PartOutcome[] = parts.map((_, i) => ({ is: done[i] === true ? 'done before' : 'not run' }));

@@ -68,6 +68,11 @@ export class RowTransform {
     return plan;
   }
 
+  /** What rows of this schema become. @throws SyncError COLUMN_MISMATCH as `change` does. */
+  output(schema: RowSchema): RowSchema {
+    return this.#plan(schema).output;
+  }
+
   /** @throws SyncError COLUMN_MISMATCH where the table's columns are not those that the transform is about. */
   change(c: SchemaChange): SchemaChange {
     const through = (s: RowSchema | null): RowSchema | null => (s ? this.#plan(s).output : null);

@@ -81,9 +81,7 @@ describe('usage', () => {
   test('--help and --version are results', async () => {
     const help = await run('--help');
     assert.equal(help.code, 0);
-    const commands = [...help.stdout.matchAll(/^ {2}sync (.*?) {2,}/gm)].map(([, c]) => c);
-    const states = ['state list', 'state show <job>', 'state resolve <job>', 'state reset <job>'];
-    assert.deepEqual(commands, ['run <job>', 'validate <job>', 'describe <plugin>', 'plugins', ...states]);
+    assert.match(help.stdout, /sync run <job> .*\n[^]*sync validate <job>.*\n[^]*sync state list/);
     assert.match((await run('run', '--help')).stdout, /^sync run <job>\n[^]*--log-level/);
     assert.match((await run('state', '--help')).stdout, /^sync state <command>\n[^]*sync state reset <job>/);
     assert.equal(help.stderr, '');
