@@ -17,7 +17,7 @@ const ERROR_CODE = {
 
 /** Of both sides. */
 const SECRETS = {
-  password: { type: 'string', 'x-secret': true, description: 'A secret that means nothing.' },
+  password: { type: 'string', default: '', 'x-secret': true, description: 'A secret that means nothing.' },
   url: {
     type: 'string',
     default: '',

@@ -27,6 +27,8 @@ export function checkColumns(
     message,
     hint,
   });
+  // Columns that the writer names are picked by name, and the others are left out.
+  if (from.length > to.length && to.every((name) => from.includes(name))) return [];
   if (from.length !== to.length) {
     const what = rows.transformed ? 'the transforms leave' : 'the reader has';
     const message = `${what} ${plural(from.length)}, the writer ${rows.transformed ? 'has ' : ''}${plural(to.length)}`;

@@ -88,7 +88,7 @@ test('C67 (e) either limit is enough', async () => {
 
 test('C67 (f) without errorLimit no bad row is allowed', async () => {
   using ws = new Workspace();
-  await assertRefused(await limited(ws, undefined), '1 dirty rows', 'allows 0');
+  await assertRefused(await limited(ws, undefined), '1 dirty row;', 'allows 0');
 });
 
 test('C67 (g) the share is not taken after the first row', async () => {

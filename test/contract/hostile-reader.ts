@@ -334,6 +334,7 @@ export const READER_FLAWS: Readonly<Record<string, readonly (readonly [ReaderFla
     [batches((b) => ({ ...b, rejected: null })), /rejected rows/],
     [batches((b) => ({ ...b, rejected: b.rejected?.map((r) => ({ ...r, row: null })) ?? null })), /no content/],
   ],
+  'trouble.bad-alone': [[batches((b) => (b.rows === 0 ? { ...b, rejected: null } : b)), /rejected rows/]],
   'trouble.error': [
     [errorAsEnd, /without an error/],
     [

@@ -32,7 +32,7 @@ function script(kind: SeedKind, rows: number, folder: string): JsonObject {
     case 'transactions':
       return { splits: [{ id: 'a', rows, transaction: 7 }], batchRows: 3 };
     case 'bad-row':
-      return { splits: [{ id: 'a', rows: rows + 1 }], events: [{ split: 'a', at: half, do: 'dirty' }] };
+      return { splits: [{ id: 'a', rows: rows + 1 }], events: [{ split: 'a', at: Math.max(1, half), do: 'dirty' }] };
     case 'broken':
       return { splits: [{ id: 'a', rows }], events: [{ split: 'a', at: half, do: 'fail' }], folder };
     case 'missing':

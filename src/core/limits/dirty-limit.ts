@@ -37,7 +37,9 @@ export class DirtyLimit {
   #checkCount(dirty: number): void {
     const { record } = this.#limit;
     if (record !== null && dirty > record) {
-      throw passed(`${String(dirty)} dirty rows; errorLimit.record allows ${String(record)}`);
+      throw passed(
+        `${String(dirty)} dirty ${dirty === 1 ? 'row' : 'rows'}; errorLimit.record allows ${String(record)}`,
+      );
     }
   }
 
