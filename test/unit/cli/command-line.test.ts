@@ -82,7 +82,8 @@ describe('usage', () => {
     assert.equal(help.code, 0);
     const commands = [...help.stdout.matchAll(/^ {2}sync (.*?) {2,}/gm)].map(([, c]) => c);
     const states = ['state list', 'state show <job>', 'state resolve <job>', 'state reset <job>'];
-    assert.deepEqual(commands, ['run <job>', 'validate <job>', 'describe <plugin>', 'plugins', ...states]);
+    const lists = ['describe <plugin>', 'schema', 'init <reader> <writer>', 'plugins'];
+    assert.deepEqual(commands, ['run <job>', 'validate <job>', ...lists, ...states]);
     assert.match((await run('run', '--help')).stdout, /^sync run <job>\n[^]*--log-level/);
     assert.match((await run('state', '--help')).stdout, /^sync state <command>\n[^]*sync state reset <job>/);
     assert.equal(help.stderr, '');
