@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Finding } from 'syncx/plugin-api';
+import { daysOf } from 'syncx/plugin-kit';
 
 export const DEFAULT_BUCKET_FORMAT = 'yyyy-MM-dd--HH';
 export const NULL_BUCKET = '__NULL__';
@@ -99,15 +100,12 @@ const DATE_TIME = /^(\d{4,})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d)(?:\.\d+
 export function partsOfText(text: string): TimeParts | null {
   const m = DATE_TIME.exec(text);
   if (!m) return null;
-  const [, year = '', month, day, hour = '0', minute = '0', second = '0'] = m;
-  return {
-    year,
-    month: Number(month),
-    day: Number(day),
-    hour: Number(hour),
-    minute: Number(minute),
-    second: Number(second),
-  };
+  const [, year = '', ...rest] = m;
+  const [month = 0, day = 0, hour = 0, minute = 0, second = 0] = rest.map((digits = '0') => Number(digits));
+  // A text column may hold anything. MySQL's zero dates are dates, as in cells.
+  if (month > 12 || day > (daysOf(Number(year), month) || 31)) return null;
+  if (hour > 23 || minute > 59 || second > 59) return null;
+  return { year, month, day, hour, minute, second };
 }
 
 /** Milliseconds within which a pattern cannot give two names, in any time zone. */

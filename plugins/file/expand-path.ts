@@ -1,7 +1,7 @@
 import type { Dirent, readdir as readdirWithCallback } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { isMissing, lookError, type Found, type Looker } from './file-spec.js';
+import { isMangled, isMissing, lookError, mangledError, type Found, type Looker } from './file-spec.js';
 
 /** What one entry of `path` means: the file that it names, or all that stands in a folder or matches a pattern. */
 export interface Expanded {
@@ -50,6 +50,7 @@ class FolderLister {
       return await Promise.all(entries.map((e) => this.#entry(folder, e)));
     } catch (e) {
       if (!isMissing(e)) this.failed ??= lookError(e, folder);
+      else if (isMangled(folder)) this.failed ??= mangledError(resolve(folder));
       return [];
     }
   }

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { SyncError, type Logger } from 'syncx/plugin-api';
 import { baseOf, expandPath } from './expand-path.js';
-import { Looker, isMissing, lookError, type FileSpec, type Found } from './file-spec.js';
+import { Looker, isMangled, isMissing, lookError, mangledError, type FileSpec, type Found } from './file-spec.js';
 
 export const STDIN = '-';
 
@@ -79,6 +79,7 @@ class FileCollection {
   /** @returns whether it is a file. */
   add(path: string, found: Found, named: boolean): boolean {
     if (found.is === 'dangling') throw danglingError(path, found.to);
+    if (found.is === 'nothing' && isMangled(path)) throw mangledError(path);
     if (found.is === 'special') {
       if (named) throw specialError(path, found.what);
       this.#special.push(`${path} (${found.what})`);

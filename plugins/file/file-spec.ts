@@ -37,6 +37,17 @@ export function lookError(e: unknown, path: string): SyncError {
   });
 }
 
+/** A listing puts U+FFFD for the bytes of a name that are not UTF-8: no path leads there. */
+export const isMangled = (path: string): boolean => path.includes('\ufffd');
+
+export function mangledError(path: string): SyncError {
+  return new SyncError('SOURCE_IO', `${path} has a name that is not UTF-8, and cannot be read by it`, {
+    place: path,
+    retry: 'never',
+    hint: 'Rename it, or say in path or filterRegex which others to read; its rows would be missing.',
+  });
+}
+
 function specialKind(s: BigIntStats): string {
   if (s.isFIFO()) return 'a named pipe';
   return s.isSocket() ? 'a socket' : 'a device';

@@ -67,8 +67,18 @@ function check(o: Options): readonly Finding[] {
   if (paths.includes(STDIN) && o.watch) {
     findings.push({ path: 'watch', message: 'standard input cannot be watched', hint: 'It is read until it ends.' });
   }
+  try {
+    filterOf(o);
+  } catch (e) {
+    const hint = 'It is one of JavaScript with the flag u; in the job file a backslash is written \\\\.';
+    findings.push({ path: 'filterRegex', message: (e as Error).message, hint });
+  }
   return findings;
 }
+
+/** @throws SyntaxError */
+const filterOf = ({ filterRegex }: Options): RegExp | null =>
+  filterRegex === undefined ? null : new RegExp(`^(?:${filterRegex})$`, 'u');
 
 /** The columns that `*` means in all files: those of the first file that holds a record; and that file, begun. */
 async function agreedColumns(
@@ -114,7 +124,7 @@ function createReader(o: Options, context: PluginContext): Reader {
   const star = hasStar(columnSpecs(o.column)) && o.fileType !== 'json';
   const paths = pathList(o.path);
   const live = paths.includes(STDIN);
-  const filter = o.filterRegex === undefined ? null : new RegExp(`^(?:${o.filterRegex})$`, 'u');
+  const filter = filterOf(o);
   let columns: readonly string[] | null = null;
   let feed: SplitFeed | null = null;
   // A lane of this reader reads on where the planner has begun: each file is opened once.

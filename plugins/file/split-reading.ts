@@ -1,7 +1,9 @@
 import { SyncError, type BatchTarget, type JsonObject, type Position } from 'syncx/plugin-api';
 import {
+  LONGEST_MARK,
   openDecompressor,
   openTranscoder,
+  refuseOtherMark,
   type FileFacts,
   type FileFormat,
   type FileHead,
@@ -85,7 +87,7 @@ const SMALL_HEAD = 4096;
 
 /** The head of a file, and the bytes that had to be read for it. Null: the file is empty. */
 async function readHead(
-  format: FileFormat,
+  { format, encoding }: ReadingOptions,
   source: ByteSource,
   place: string,
 ): Promise<{ readonly head: FileHead; readonly bytes: Buffer; readonly ended: boolean } | null> {
@@ -100,10 +102,11 @@ async function readHead(
     if (ended && size === 0) return null;
     // A long first line in small chunks must not be looked through with each of them.
     const promising = size < SMALL_HEAD || size >= tried * 2 || chunk?.includes(LF) === true;
-    if (!ended && !promising) continue;
-    tried = size;
+    if (!ended && (!promising || size < LONGEST_MARK)) continue;
     const bytes = Buffer.concat(parts);
     parts = [bytes];
+    if (tried === 0 && encoding === null) refuseOtherMark(bytes, place);
+    tried = size;
     const head = format.head(bytes, ended, place);
     if (head !== null) return { head, bytes, ended };
   }
@@ -134,7 +137,7 @@ export interface BegunFile {
 export async function beginFile(o: ReadingOptions, spec: FileSpec): Promise<BegunFile> {
   const source = await openSource(o, spec);
   try {
-    const head = await readHead(o.format, source, placeOf(spec));
+    const head = await readHead(o, source, placeOf(spec));
     return { spec, source, head };
   } catch (e) {
     await source.close();

@@ -7,6 +7,14 @@ import type { FileSpec } from './file-spec.js';
 
 const MAGIC = Buffer.from([0x1f, 0x8b]);
 
+/** zlib takes zero bytes behind a member for padding and stops there in silence, whatever follows them. */
+function goesOn(place: string, consumed: number): SyncError {
+  return new SyncError('SOURCE_FORMAT', `${place} goes on with something else behind its gzip data`, {
+    place: `${place}, behind compressed byte ${String(consumed)}`,
+    hint: 'Cut the file there, if what follows is not wanted.',
+  });
+}
+
 /** Decompresses while it reads. zlib goes on over concatenated members; what is cut or no gzip is loud. */
 export class GzipSource implements ByteSource {
   readonly seek = null;
@@ -20,6 +28,8 @@ export class GzipSource implements ByteSource {
   readonly #closeFile: () => Promise<void>;
   /** What the input begins with: zlib's own message is the same for no gzip at all and for junk behind a member. */
   #magic: Buffer = Buffer.alloc(0);
+  /** Bytes that the input gave so far. */
+  #given = 0;
 
   constructor(
     place: string,
@@ -33,6 +43,7 @@ export class GzipSource implements ByteSource {
     this.#input = input;
     this.#gunzip = createGunzip({ chunkSize: CHUNK_BYTES >> 2 });
     input.on('data', (chunk: Buffer) => {
+      this.#given += chunk.length;
       if (this.#magic.length < 2) this.#magic = Buffer.concat([this.#magic, chunk.subarray(0, 2)]).subarray(0, 2);
     });
     input.on('error', (e) => this.#gunzip.destroy(sourceError(e, place)));
@@ -45,12 +56,22 @@ export class GzipSource implements ByteSource {
   }
 
   async read(): Promise<Uint8Array | null> {
-    if (this.#atEnd === null) return this.#inflate();
+    if (this.#atEnd === null) return this.#readStream();
     this.#held ??= await this.#inflate();
     const chunk = this.#held;
     this.#held = chunk === null ? null : await this.#inflate();
     // Before its last bytes are used: what is found out only then must keep them back.
     if (this.#held === null) await this.#atEnd(this.#gunzip.bytesWritten);
+    return chunk;
+  }
+
+  /** Holds nothing back, as more may take its time to come. */
+  async #readStream(): Promise<Uint8Array | null> {
+    const chunk = await this.#inflate();
+    const { bytesWritten } = this.#gunzip;
+    if (chunk === null && (this.#given !== bytesWritten || !this.#input.readableEnded)) {
+      throw goesOn(this.#place, bytesWritten);
+    }
     return chunk;
   }
 
@@ -99,11 +120,7 @@ export function gzipFile(spec: FileSpec, { handle, checkUnchanged }: OpenFile): 
   const atEnd = async (consumed: number): Promise<void> => {
     await checkUnchanged();
     if (consumed === spec.size) return;
-    // zlib takes zero bytes behind a member for padding and stops there in silence, whatever follows them.
-    throw new SyncError('SOURCE_FORMAT', `${spec.path} goes on with something else behind its gzip data`, {
-      place: `${spec.path}, behind compressed byte ${String(consumed)}`,
-      hint: 'Cut the file there, if what follows is not wanted.',
-    });
+    throw goesOn(spec.path, consumed);
   };
   return new GzipSource(spec.path, input, atEnd, () => handle.close());
 }

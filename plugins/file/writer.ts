@@ -40,6 +40,8 @@ import { beginTarget, completeTarget } from './target-rules.js';
 type Options = OptionsOf<typeof WRITER_OPTIONS>;
 
 const SUFFIX = { csv: '.csv', json: '.jsonl', text: '.txt' } as const;
+/** For what begins names and what ends them: file systems take 255 bytes, of which run, lane, epoch and number take 28. */
+const MOST_NAME_BYTES = 100;
 const ENDING = { none: '', gzip: '.gz', zstd: '.zst' } as const;
 
 function wantedColumns(o: Options): readonly string[] | null {
@@ -48,7 +50,7 @@ function wantedColumns(o: Options): readonly string[] | null {
 }
 
 function check(o: Options): readonly Finding[] {
-  const findings = [...checkFormat({ ...o, encoding: 'utf-8' }), ...checkBuckets(o)];
+  const findings = [...checkFormat({ ...o, encoding: 'utf-8' }), ...checkBuckets(o), ...checkNames(o)];
   if (encodingName(o.encoding) === null) {
     const message = `encoding \`${o.encoding}\` is not known`;
     findings.push({ path: 'encoding', message, hint: encodingHint(o.encoding) });
@@ -83,13 +85,16 @@ function formatOf(o: Options): OutputFormat {
   }
 }
 
+const prefixOf = (o: Options): string => (o.fileName === undefined ? o.fileNamePrefix : `${o.fileName}-`);
+const suffixOf = (o: Options): string => o.fileNameSuffix ?? `${SUFFIX[o.fileType]}${ENDING[o.compress]}`;
+
 function targetOf(o: Options, context: PluginContext): StagedTarget {
   return {
     storage: localStorage,
     folder: resolve(o.path),
-    prefix: o.fileName === undefined ? o.fileNamePrefix : `${o.fileName}-`,
+    prefix: prefixOf(o),
     buckets: o.bucket !== 'none',
-    suffix: o.fileNameSuffix ?? `${SUFFIX[o.fileType]}${ENDING[o.compress]}`,
+    suffix: suffixOf(o),
     failpoint: (step) => context.failpoint(step),
   };
 }
@@ -116,6 +121,18 @@ function checkBuckets(o: Options): readonly Finding[] {
   if (o.bucketFormat !== undefined) findings.push(...checkBucketFormat(o.bucketFormat));
   if (o.bucket !== 'none' && o.path === STDIN) {
     findings.push({ path: 'bucket', message: 'standard output has no folders' });
+  }
+  return findings;
+}
+
+/** Names that no file can have show only when the first one is published, and then in every start. */
+function checkNames(o: Options): readonly Finding[] {
+  const begins = { path: o.fileName === undefined ? 'fileNamePrefix' : 'fileName', text: prefixOf(o) };
+  const findings: Finding[] = [];
+  for (const { path, text } of [begins, { path: 'fileNameSuffix', text: suffixOf(o) }]) {
+    if (text.includes('\0')) findings.push({ path, message: 'a name of a file holds no NUL character' });
+    if (Buffer.byteLength(text) <= MOST_NAME_BYTES) continue;
+    findings.push({ path, message: `it is longer than ${String(MOST_NAME_BYTES)} bytes, too long for names of files` });
   }
   return findings;
 }

@@ -1,3 +1,4 @@
+import { leaked } from './leak.js';
 import { SyncError } from 'syncx/plugin-api';
 import { fewTimes } from './durable.js';
 import type { FaultStep, WriterOptions } from './options.js';
@@ -62,7 +63,8 @@ export class Faults {
       if (fail.how !== 'error') await makeTrouble(fail.how);
       const where = at.lane === undefined ? '' : ` in lane ${String(at.lane)}`;
       const epoch = at.epoch === undefined ? '' : ` of epoch ${String(at.epoch)}`;
-      throw new SyncError(fail.code, `the script fails ${step}${epoch}${where}, ${when} its effect`, { blame: 'sink' });
+      const what = `the script fails ${step}${epoch}${where}, ${when} its effect${leaked(this.#options)}`;
+      throw new SyncError(fail.code, what, { blame: 'sink' });
     }
   }
 }

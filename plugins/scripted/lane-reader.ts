@@ -10,6 +10,7 @@ import {
 } from 'syncx/plugin-api';
 import { Wake } from 'syncx/plugin-kit';
 import { fewTimes } from './durable.js';
+import { leaked } from './leak.js';
 import type { ReaderEvent, ReaderOptions } from './options.js';
 import { appendRow, schemaWith, scriptedRow, TABLE } from './rows.js';
 import { makeTrouble } from './trouble.js';
@@ -154,10 +155,14 @@ export class ScriptedLaneReader implements LaneReader {
         return (await this.#again(event)) ? makeTrouble(event.do) : null;
       case 'fail': {
         if (!(await this.#again(event))) return null;
-        throw new SyncError(event.code, `the script fails split ${id} before row ${String(event.at)}`, {
-          place: `${id}:${String(event.at)}`,
-          blame: 'source',
-        });
+        throw new SyncError(
+          event.code,
+          `the script fails split ${id} before row ${String(event.at)}${leaked(this.#options)}`,
+          {
+            place: `${id}:${String(event.at)}`,
+            blame: 'source',
+          },
+        );
       }
       case 'idle':
         return s.builder.finish(id, { row: s.row }, 0);
@@ -210,7 +215,7 @@ export class ScriptedLaneReader implements LaneReader {
           row: scriptedRow(split.id, n, { added, padding }),
           column: 'n',
           code: 'ROW_INVALID',
-          reason: `the script makes row ${String(n)} dirty`,
+          reason: `the script makes row ${String(n)} dirty${leaked(this.#options)}`,
           place: `${split.id}:${String(n)}`,
         });
       } else {

@@ -15,6 +15,7 @@ import {
 } from 'syncx/plugin-api';
 import { hasCode, removeIfThere, syncDir } from './durable.js';
 import { meant, type Faults } from './faults.js';
+import { leaked } from './leak.js';
 import { rejectedJson, storedRows } from './row-json.js';
 import type { WriterOptions } from './options.js';
 import type { CommittedPiece, Store } from './store.js';
@@ -161,7 +162,7 @@ export class ScriptedLaneWriter implements LaneWriter {
     for (const row of storedRows(batch)) {
       const value = row.cells[rejectColumn];
       if (typeof value === 'string' && this.#reject.has(value)) {
-        const reason = `the script rejects ${rejectColumn} ${value}`;
+        const reason = `the script rejects ${rejectColumn} ${value}${leaked(this.#options)}`;
         this.#rejected.push({ row: rejectedJson(row), column: rejectColumn, code: 'ROW_INVALID', reason, place: null });
       } else lines.push(JSON.stringify(row) + '\n');
     }

@@ -72,6 +72,27 @@ export const READER_OPTIONS = {
       'x-unit': 'rows',
       'x-state': 'tuning',
     },
+    password: { type: 'string', 'x-secret': true, description: 'A secret that means nothing.' },
+    url: {
+      type: 'string',
+      default: '',
+      'x-secret': 'url',
+      description: 'An address that nothing connects to, with credentials in it.',
+    },
+    properties: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      default: {},
+      'x-secret': 'properties',
+      description: 'A map with secrets in it.',
+    },
+    leak: {
+      type: 'boolean',
+      default: false,
+      'x-state': 'tuning',
+      description:
+        'Whether all options, secrets too, are told in logs, errors and reasons of dirty rows, as bad drivers do.',
+    },
     increColumn: {
       type: 'string',
       enum: ['', 'n'],
@@ -186,6 +207,27 @@ export const WRITER_OPTIONS = {
       minLength: 1,
       description: 'Folder of the store; made where it is missing.',
       examples: ['target'],
+    },
+    password: { type: 'string', 'x-secret': true, description: 'A secret that means nothing.' },
+    url: {
+      type: 'string',
+      default: '',
+      'x-secret': 'url',
+      description: 'An address that nothing connects to, with credentials in it.',
+    },
+    properties: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      default: {},
+      'x-secret': 'properties',
+      description: 'A map with secrets in it.',
+    },
+    leak: {
+      type: 'boolean',
+      default: false,
+      'x-state': 'tuning',
+      description:
+        'Whether all options, secrets too, are told in logs, errors and reasons of dirty rows, as bad drivers do.',
     },
     protocol: {
       type: 'string',

@@ -15,6 +15,7 @@ import {
 import { readFile, writeFile } from 'node:fs/promises';
 import { makeDir } from './durable.js';
 import { ScriptedLaneReader } from './lane-reader.js';
+import { tellOptions } from './leak.js';
 import { READER_OPTIONS, type ReaderOptions, type SplitOptions } from './options.js';
 import { ScriptedPlanner } from './planner.js';
 import { COLUMNS } from './rows.js';
@@ -122,5 +123,8 @@ export const reader = defineReader({
   replayable: 'by-options',
   check,
   columns: () => COLUMNS,
-  create: (options) => Promise.resolve(new ScriptedReader(options)),
+  create: (options, context) => {
+    tellOptions(options, context);
+    return Promise.resolve(new ScriptedReader(options));
+  },
 });

@@ -15,6 +15,7 @@ import { ScriptedCommitter } from './committer.js';
 import { listNames } from './durable.js';
 import { Faults } from './faults.js';
 import { ScriptedLaneWriter, type LaneState } from './lane-writer.js';
+import { tellOptions } from './leak.js';
 import { WRITER_OPTIONS, type WriterOptions } from './options.js';
 import { Store } from './store.js';
 
@@ -104,5 +105,8 @@ export const writer = defineWriter({
       ? [{ path: 'delivery', message: 'lose, unknown and late need exactly-once' }]
       : [],
   columns: (o) => (o.columns.length > 0 ? o.columns : null),
-  create: (options, context) => Promise.resolve(new ScriptedWriter(options, context)),
+  create: (options, context) => {
+    tellOptions(options, context);
+    return Promise.resolve(new ScriptedWriter(options, context));
+  },
 });

@@ -1,4 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
+import { encodingName, openPieceDecoder } from 'syncx/plugin-kit';
 
 /** How the bytes of lines become UTF-8. */
 export interface Coding {
@@ -15,42 +17,40 @@ const never = (): never => {
 };
 
 const UTF8: Coding = { wide: false, stream: never, lines: (bytes) => bytes };
-// What WHATWG calls latin1 is windows-1252.
-const LATIN1: Coding = { wide: false, stream: never, lines: (bytes) => Buffer.from(bytes.toString('latin1')) };
 
-/** Null: no such encoding is known. */
-export function codingOf(name: string): Coding | null {
-  const label = name.trim().toLowerCase();
-  if (/^(?:iso[-_]?8859-1|latin-?1)$/.test(label)) return LATIN1;
-  let encoding: string;
-  try {
-    ({ encoding } = new TextDecoder(label === 'utf8mb4' ? 'utf-8' : label));
-  } catch {
-    return null;
-  }
+/** The one name of an encoding; null: it is not known. */
+export function lineEncoding(name: string): string | null {
+  return /^\s*utf8mb4\s*$/i.test(name) ? 'utf-8' : encodingName(name);
+}
+
+function utf16(encoding: string): Coding {
+  return {
+    wide: true,
+    stream: () => {
+      const decoder = new TextDecoder(encoding, { fatal: true });
+      return (bytes, last) => Buffer.from(decoder.decode(bytes, { stream: !last }));
+    },
+    lines: never,
+  };
+}
+
+/**
+ * Only UTF-16 through TextDecoder: in Node 20 that one takes windows-1252 for latin1 and half of euc-kr for control
+ * characters, and has characters for bytes of gbk, big5 and windows-874 that are none.
+ *
+ * @param encoding as `lineEncoding` gives it.
+ */
+export async function openCoding(encoding: string): Promise<Coding> {
   if (encoding === 'utf-8') return UTF8;
-  const make = (): TextDecoder => new TextDecoder(encoding, { fatal: true });
-  if (encoding.startsWith('utf-16')) {
-    return {
-      wide: true,
-      stream: () => {
-        const decoder = make();
-        return (bytes, last) => Buffer.from(decoder.decode(bytes, { stream: !last }));
-      },
-      lines: never,
-    };
-  }
-  const decoder = make();
+  if (encoding.startsWith('utf-16')) return utf16(encoding === 'utf-16be' ? encoding : 'utf-16le');
+  const decode = await openPieceDecoder(encoding);
   return {
     wide: false,
     stream: never,
     // A line feed is never part of another character in these, and no state goes from one line to the next.
     lines: (bytes) => {
-      try {
-        return Buffer.from(decoder.decode(bytes));
-      } catch {
-        return null;
-      }
+      const text = decode(bytes);
+      return isUtf8(text) ? Buffer.from(text.buffer, text.byteOffset, text.byteLength) : null;
     },
   };
 }

@@ -12,6 +12,7 @@ import {
   columnSpecs,
   isSpec,
   delimitedFormat,
+  encodingHint,
   hasStar,
   jsonLinesFormat,
   showBytes,
@@ -24,7 +25,7 @@ import {
   type RecordPoint,
 } from 'syncx/plugin-kit';
 import { parseAddress } from './address.js';
-import { codingOf } from './encoding.js';
+import { lineEncoding } from './encoding.js';
 import type { ReaderOptions } from './options.js';
 
 const LF = 10;
@@ -149,8 +150,8 @@ export function check(o: ReaderOptions): readonly Finding[] {
   if (parseAddress(o.address) === null) {
     say('address', `\`${o.address}\` is no host:port`, 'Write it as localhost:9000, or [::1]:9000.');
   }
-  if (codingOf(o.encoding) === null) {
-    say('encoding', `encoding \`${o.encoding}\` is not known`, 'Use utf-8, gbk, gb18030, big5, latin1, utf-16le …');
+  if (lineEncoding(o.encoding) === null) {
+    say('encoding', `encoding \`${o.encoding}\` is not known`, encodingHint(o.encoding));
   }
   const delimiter = spelledOut(o.fieldDelimiter);
   if (/[\r\n]/.test(delimiter)) {

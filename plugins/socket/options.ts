@@ -63,7 +63,8 @@ export const READER_OPTIONS = {
       type: 'string',
       minLength: 1,
       default: 'utf-8',
-      description: 'Character encoding of the lines: utf-8, gbk, latin1, utf-16le and others that WHATWG names.',
+      description:
+        'Character encoding of the lines: utf-8, gbk, gb18030, big5, shift_jis, euc-kr, iso-8859-1 …, windows-1250 …, utf-16le, utf-16be.',
       examples: ['utf-8', 'gbk'],
     },
     maxLineBytes: {

@@ -11,7 +11,7 @@ import {
   type SplitPlanner,
 } from 'syncx/plugin-api';
 import { parseAddress } from './address.js';
-import { codingOf } from './encoding.js';
+import { lineEncoding, openCoding } from './encoding.js';
 import { check, columnNames, lineFormat } from './formats.js';
 import { SocketLaneReader, type SocketPosition, type SocketReading } from './lane-reader.js';
 import { READER_OPTIONS, type ReaderOptions } from './options.js';
@@ -53,14 +53,15 @@ class SocketReader implements Reader {
   }
 }
 
-function createReader(o: ReaderOptions, context: PluginContext): Reader {
+async function createReader(o: ReaderOptions, context: PluginContext): Promise<Reader> {
   const address = parseAddress(o.address);
-  const coding = codingOf(o.encoding);
-  if (address === null || coding === null) {
+  const encoding = lineEncoding(o.encoding);
+  if (address === null || encoding === null) {
     throw new SyncError('JOB_INVALID', 'the socket reader was made with options that its check refuses');
   }
   const { host, port } = address;
   const name = host.includes(':') ? `[${host}]:${String(port)}` : `${host}:${String(port)}`;
+  const coding = await openCoding(encoding);
   return new SocketReader({ address, name, format: lineFormat(o), coding, options: o }, context);
 }
 
@@ -73,5 +74,5 @@ export const reader = defineReader({
   replayable: false,
   check,
   columns: columnNames,
-  create: (o, context) => Promise.resolve(createReader(o, context)),
+  create: createReader,
 });

@@ -23,6 +23,12 @@ export class StreamPlanner implements SplitPlanner {
         hint: `This version knows format ${String(FORMAT)}: run with the version that wrote it, or with --fresh.`,
       });
     }
+    for (const name of ['next', 'baseTime'] as const) {
+      if (s === null || Number.isSafeInteger(s[name])) continue;
+      throw new SyncError('STATE_CORRUPT', `the plan of the stream reader has no ${name}`, {
+        hint: 'Restore the state folder from a backup, or run with --fresh.',
+      });
+    }
     this.#next = s?.next ?? 0;
     this.baseTime = s?.baseTime ?? Date.now();
   }

@@ -5,6 +5,7 @@ import { SyncError, exitCodeOf, toSyncError } from '../plugin-api/index.js';
 import { COMMANDS, type Action, type Choose, type CommandSpec } from './commands.js';
 import { nearestName } from '../registry/nearest.js';
 import { printNote, renderError } from './output.js';
+import { withoutSecrets } from './process.js';
 
 const EXIT_CODES =
   'Exit codes: 0 done, 1 failed, 2 bad job or usage, 3 too many dirty rows, 4 state locked, unknown or not fitting, ' +
@@ -30,7 +31,7 @@ export async function runCommandLine(given: readonly string[]): Promise<number> 
     return (await chosen[0]?.()) ?? 0;
   } catch (e) {
     const error = toSyncError(e);
-    printNote(renderError(error));
+    printNote(withoutSecrets(renderError(error)));
     return exitCodeOf(error);
   }
 }

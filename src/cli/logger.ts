@@ -1,3 +1,4 @@
+import type { Redact } from '../job/redact.js';
 import type { JsonObject, Logger } from '../plugin-api/index.js';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
@@ -23,7 +24,12 @@ const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, e
  * counts. What is logged before pino is there is kept for these milliseconds; afterwards every line is written at once,
  * so that what was logged before a crash is there.
  */
-export function createLogger(level: LogLevel, format: LogFormat, sink: LogSink): RunLog {
+export function createLogger(level: LogLevel, format: LogFormat, out: LogSink, redact: Redact): RunLog {
+  const sink: LogSink = {
+    write: (line) => {
+      out.write(redact(line));
+    },
+  };
   let early: (readonly [LogLevel, number, JsonObject, string])[] = [];
   let write: Write | null = null;
   const ready = import('./pino-log.js').then(async ({ pinoLog }) => {

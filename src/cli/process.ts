@@ -1,10 +1,24 @@
 /** How the process ends: never with a bare stack trace, never hanging, and with its output written. */
 import { writeSync } from 'node:fs';
+import type { Redact } from '../job/redact.js';
 import { exitCodeOf, reportError, toSyncError, type JsonObject, type SyncError } from '../plugin-api/index.js';
 import { renderError } from './output.js';
 
 /** How long the result of a job that was stopped or has failed may wait for a stdout that nobody reads (ms). */
 const LAST_WORDS_MS = 2000;
+
+/** Of the job that this process runs; what fails outside of it is told by the same words. */
+let redactFailures: Redact = (text) => text;
+
+/** From now on no failure of the process tells these secrets. */
+export function keepSecret(redact: Redact): void {
+  redactFailures = redact;
+}
+
+/** For what is told of a failure. */
+export function withoutSecrets(text: string): string {
+  return redactFailures(text);
+}
 
 /** Makes errors that nobody awaits end the process with one line and exit code 1. */
 export function guardProcess(args: readonly string[]): void {
@@ -25,10 +39,10 @@ export function failAtOnce(args: readonly string[], error: SyncError): void {
     const nothing: JsonObject = { read: null, written: null, dirty: null, filtered: null, bytesRead: null };
     const rest: JsonObject = { bytesWritten: null, seconds: null, epochs: null, delivery: null };
     const line = { ok: false, state: 'failed', ...nothing, ...rest, error: reportError(error) };
-    writeLine(1, JSON.stringify(line));
+    writeLine(1, redactFailures(JSON.stringify(line)));
   }
-  if (hasOption(args, '--log-level', 'debug')) writeLine(2, error.stack ?? '');
-  writeLine(2, renderError(error));
+  if (hasOption(args, '--log-level', 'debug')) writeLine(2, redactFailures(error.stack ?? ''));
+  writeLine(2, redactFailures(renderError(error)));
   process.exit(exitCodeOf(error));
 }
 

@@ -37,6 +37,8 @@ interface Pair {
   readonly writer: PluginUse<AnyWriterDefinition> | null;
   /** Parameters in the options of both. */
   readonly uses: readonly WalkedUse[];
+  /** Values that must not be told. */
+  readonly secrets: readonly string[];
 }
 
 interface Surroundings {
@@ -77,14 +79,24 @@ export async function loadJob(input: JobInput, plugins: PluginSource): Promise<J
   const problems = sortProblems(walk.problems);
   if (!settings || problems.some((p) => p.level === 'error')) return failed(problems);
   const jobId = input.jobId ?? setting?.jobId ?? input.defaultJobId;
-  const [first, ...others] = pairs.flatMap(({ reader, writer, uses }, i): readonly JobSpec[] => {
+  const [first, ...others] = pairs.flatMap(({ reader, writer, uses, secrets }, i): readonly JobSpec[] => {
     if (!reader || !writer) return [];
     const bounded = reader.definition.boundedness(reader.options) === 'bounded';
     const cursor = bounded && (reader.definition.cursor?.(reader.options) ?? false);
     const { runName, keepsTimes } = runNaming(uses, bounded && !cursor);
     const clock = keepsTimes ? now : null;
     return [
-      deepFreeze({ jobId: partId(jobId, i), runName, clock, cursor, source: input.name, reader, writer, settings }),
+      deepFreeze({
+        jobId: partId(jobId, i),
+        runName,
+        clock,
+        cursor,
+        source: input.name,
+        reader,
+        writer,
+        settings,
+        secrets,
+      }),
     ];
   });
   if (!first) return failed(problems);
@@ -124,8 +136,9 @@ async function usePair(
   if (reader?.use && writer?.use) {
     walk.problems.push(...checkColumns(reader.use, writer.use, source, writer.node, index));
   }
+  const secrets = [...(reader?.secrets ?? []), ...(writer?.secrets ?? [])];
   const uses = [...(reader?.uses ?? []), ...(writer?.uses ?? [])];
-  return { reader: reader?.use ?? null, writer: writer?.use ?? null, uses };
+  return { reader: reader?.use ?? null, writer: writer?.use ?? null, uses, secrets };
 }
 
 /** One side of a content entry, where its name and parameter are of the right kind at all. */

@@ -12,6 +12,7 @@ import {
   type JsonType,
   type SchemaNode,
 } from './schema.js';
+import { isSecretName, secretsOfUrl, secretsOfValue } from './secrets.js';
 import type { SourceText } from './source-text.js';
 import { suggestion } from './suggest.js';
 
@@ -35,7 +36,7 @@ export interface WalkedUse extends Use {
 
 /** What holds from an option on to what is in it. */
 interface Inherited {
-  readonly secret: boolean;
+  readonly secret: NonNullable<SchemaNode['x-secret']>;
   readonly tuning: boolean;
 }
 
@@ -54,6 +55,8 @@ export class OptionWalk {
   /** Values under `x-plugin`, by pointer: not looked into. */
   readonly pluginNodes = new Map<string, Node>();
   readonly uses: WalkedUse[] = [];
+  /** Values that must not be told: of secret options, and those inside URLs and maps. */
+  readonly secrets = new Set<string>();
   readonly #source: SourceText;
   readonly #parameters: Parameters | null;
 
@@ -88,15 +91,16 @@ export class OptionWalk {
     outer: Inherited,
   ): unknown {
     const inner: Inherited = {
-      secret: outer.secret || schema['x-secret'] === true,
+      secret: outer.secret === true || (schema['x-secret'] ?? outer.secret),
       tuning: outer.tuning || schema['x-state'] === 'tuning',
     };
     const pointer = formatPointer(at);
     const { node, shown, unresolved = false } = this.#replaced(schema, written, path, inner);
+    if (typeof node.value === 'string') this.#keepSecrets(inner.secret, node.value);
     this.spots.set(pointer, {
       node,
       path,
-      secret: inner.secret,
+      secret: inner.secret !== false,
       unresolved,
       ...(shown === undefined ? {} : { shown }),
     });
@@ -138,7 +142,10 @@ export class OptionWalk {
         if (extra === null) {
           const known = Object.keys(schema.properties ?? {});
           this.report('error', key.offset, here, 'unknown option', suggestion(name, known, 'options'));
-        } else define(out, name, this.#value(extra, value, here, [...at, name], inner));
+        } else {
+          const secret = inner.secret === 'properties' ? isSecretName(name) || inner.secret : inner.secret;
+          define(out, name, this.#value(extra, value, here, [...at, name], { ...inner, secret }));
+        }
         continue;
       }
       const target = propertyOf(schema, main) ?? {};
@@ -179,8 +186,13 @@ export class OptionWalk {
       this.report('error', node.offset, path, r.message, r.hint);
       return { node, shown: null, unresolved: true };
     }
-    if (!inner.secret) this.uses.push(...r.uses.map((u) => ({ ...u, identity: !inner.tuning })));
+    if (inner.secret === false) this.uses.push(...r.uses.map((u) => ({ ...u, identity: !inner.tuning })));
     return r;
+  }
+
+  #keepSecrets(kind: Inherited['secret'], value: string): void {
+    if (kind === true) for (const s of secretsOfValue(value)) this.secrets.add(s);
+    else if (kind !== false) for (const s of secretsOfUrl(value)) this.secrets.add(s);
   }
 
   #isBare(node: Node): boolean {

@@ -8,6 +8,7 @@ import {
 } from '../plugin-api/index.js';
 import type { PluginSource } from './job.js';
 import type { PluginUse } from '../job/job-spec.js';
+import { redactor, type Redact } from '../job/redact.js';
 import { formatPath, formatPointer, parsePath } from './json-path.js';
 import { OptionWalk, type WalkedUse } from './option-walk.js';
 import type { Parameters } from './parameters/parameters.js';
@@ -23,6 +24,8 @@ export interface PluginOutcome<D> {
   readonly problems: readonly Problem[];
   /** Parameters in its options. */
   readonly uses: readonly WalkedUse[];
+  /** Values that must not be told. */
+  readonly secrets: readonly string[];
 }
 
 export interface PluginNodes {
@@ -63,9 +66,10 @@ export async function usePlugin<K extends Side>(
       use: null,
       problems: [{ code, level: 'error', file: source.name, ...place, path, message, hint }],
       uses: [],
+      secrets: [],
     };
   }
-  if (!nodes.parameter) return { use: null, problems: [], uses: [] };
+  if (!nodes.parameter) return { use: null, problems: [], uses: [], secrets: [] };
   const schema = definition.options as SchemaNode;
   const options = walk.run(schema, nodes.parameter, [...base, 'parameter']) as Record<string, unknown>;
   const validate =
@@ -75,34 +79,45 @@ export async function usePlugin<K extends Side>(
   const hasError = (): boolean => walk.problems.some((p) => p.level === 'error');
   if (valid && !hasError()) {
     deepFreeze(options);
-    for (const f of pluginFindings(definition, options)) reportFinding(walk, f);
+    const redact = redactor([...walk.secrets]);
+    for (const f of pluginFindings(definition, options, redact)) reportFinding(walk, f, redact);
   }
-  if (!valid || hasError()) return { use: null, problems: walk.problems, uses: [] };
+  if (!valid || hasError()) return { use: null, problems: walk.problems, uses: [], secrets: [...walk.secrets] };
   const use = {
     definition,
     options,
     publicOptions: publicOptions(schema, options),
     identity: identityOptions(schema, options),
   };
-  return { use, problems: walk.problems, uses: walk.uses };
+  return { use, problems: walk.problems, uses: walk.uses, secrets: [...walk.secrets] };
 }
 
-function pluginFindings(d: AnyReaderDefinition | AnyWriterDefinition, options: Record<string, unknown>) {
+function pluginFindings(
+  d: AnyReaderDefinition | AnyWriterDefinition,
+  options: Record<string, unknown>,
+  redact: Redact,
+) {
   try {
     return d.check?.(options) ?? [];
   } catch (e) {
-    throw new SyncError('PLUGIN_BROKEN', `the check of ${d.kind} ${d.name} threw: ${toSyncError(e).message}`, {
+    throw new SyncError('PLUGIN_BROKEN', redact(`the check of ${d.kind} ${d.name} threw: ${toSyncError(e).message}`), {
       cause: e,
     });
   }
 }
 
-function reportFinding(walk: OptionWalk, f: Finding): void {
+function reportFinding(walk: OptionWalk, f: Finding, redact: Redact): void {
   const at = parsePath(f.path);
   for (let n = at.length; n >= 0; n--) {
     const spot = walk.spots.get(formatPointer(at.slice(0, n)));
     if (!spot) continue;
-    walk.report(f.level ?? 'error', spot.node.offset, [...spot.path, ...at.slice(n)], f.message, f.hint ?? null);
+    walk.report(
+      f.level ?? 'error',
+      spot.node.offset,
+      [...spot.path, ...at.slice(n)],
+      redact(f.message),
+      f.hint ?? null,
+    );
     return;
   }
 }

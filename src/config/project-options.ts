@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { JsonObject, JsonValue } from '../plugin-api/index.js';
+import { isSecretName, publicUrl } from './secrets.js';
 import { branchFor, branchesOf, extraPropertyOf, jsonTypeOf, propertyOf, type SchemaNode } from './schema.js';
 
 /**
@@ -20,8 +21,9 @@ type Keep = (schema: SchemaNode) => boolean;
 function projectObject(schema: SchemaNode, value: object, keep: Keep): JsonObject {
   const out: Record<string, JsonValue> = {};
   for (const [name, v] of Object.entries(value)) {
+    if (schema['x-secret'] === 'properties' && isSecretName(name)) continue;
     const s = propertyOf(schema, name) ?? extraPropertyOf(schema, name) ?? {};
-    const kept = project(s, v, keep);
+    const kept = project(s, v, keep, schema);
     if (kept !== undefined) out[name] = kept;
   }
   return out;
@@ -34,22 +36,20 @@ function absolute(path: string, form: SchemaNode['x-path']): string {
   return parts.join(',');
 }
 
-function project(
-  schema: SchemaNode,
-  value: unknown,
-  keep: Keep,
-  pathOf: SchemaNode['x-path'] = undefined,
-): JsonValue | undefined {
-  const path = schema['x-path'] ?? pathOf;
+function project(schema: SchemaNode, value: unknown, keep: Keep, outer: SchemaNode = {}): JsonValue | undefined {
+  const path = schema['x-path'] ?? outer['x-path'];
+  const secret = schema['x-secret'] ?? outer['x-secret'];
   if (value === undefined || !keep(schema)) return undefined;
   const chosen = branchesOf(schema) ? (branchFor(schema, jsonTypeOf(value)) ?? {}) : schema;
   if (chosen !== schema && !keep(chosen)) return undefined;
   if (Array.isArray(value)) {
     const items: readonly unknown[] = value;
-    return items.map((v) => project(chosen.items ?? {}, v, keep, path)).filter((v) => v !== undefined);
+    return items.map((v) => project(chosen.items ?? {}, v, keep, schema)).filter((v) => v !== undefined);
   }
   if (typeof value === 'object' && value !== null) return projectObject(chosen, value, keep);
-  return path && typeof value === 'string' ? absolute(value, path) : (value as JsonValue);
+  if (typeof value !== 'string') return value as JsonValue;
+  if (secret !== undefined && secret !== false) return publicUrl(value);
+  return path ? absolute(value, path) : value;
 }
 
 /** Freezes plain JSON data in depth; returns it. */

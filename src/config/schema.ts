@@ -21,7 +21,8 @@ export interface SchemaNode {
   readonly items?: SchemaNode;
   readonly anyOf?: readonly SchemaNode[];
   readonly oneOf?: readonly SchemaNode[];
-  readonly 'x-secret'?: boolean;
+  /** `url`: the credentials in it; `properties`: the values whose names tell that they are secret. */
+  readonly 'x-secret'?: boolean | 'url' | 'properties';
   readonly 'x-state'?: 'identity' | 'tuning';
   readonly 'x-unit'?: string;
   /** A path of this machine (`list`: several, with commas); kept absolute in state. `-` is none. */

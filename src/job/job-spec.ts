@@ -77,4 +77,6 @@ export interface JobSpec {
   readonly reader: PluginUse<AnyReaderDefinition>;
   readonly writer: PluginUse<AnyWriterDefinition>;
   readonly settings: JobSettings;
+  /** What must not be told, to keep it out of texts that plugins write. Never log or persist it. */
+  readonly secrets: readonly string[];
 }

@@ -8,7 +8,8 @@ export const API_VERSION = 1;
 
 /**
  * The options of a plugin: plain JSON Schema (draft 7) of type object, plus these keywords on properties:
- * `x-secret` (never leaves the config), `x-state` (`identity`, the default: part of the state fingerprint; `tuning`: may
+ * `x-secret` (never leaves the config; `url`: its password and secret parameters do not, `properties`: the values of a map
+ * whose names tell that they are secret), `x-state` (`identity`, the default: part of the state fingerprint; `tuning`: may
  * change between runs), `x-unit`, `x-path` (`one` or `list`, with commas: paths of this
  * machine, kept absolute in state), `x-aliases` (other accepted names), `x-values` (accepted spellings → value),
  * `x-template` (a list of names whose `${name}` the plugin replaces itself; others are parameters of the job),

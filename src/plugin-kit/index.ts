@@ -1,9 +1,16 @@
 export * from './choose-columns.js';
 export { openDecompressor, type Decompressor } from './codecs/decompressor.js';
 export { encodingHint, encodingName } from './encodings/encoding-names.js';
-export { openTranscoder, type Transcoder } from './encodings/transcoder.js';
+export {
+  LONGEST_MARK,
+  openPieceDecoder,
+  openTranscoder,
+  refuseOtherMark,
+  type Transcoder,
+} from './encodings/transcoder.js';
 export * from './formats/byte-buffer.js';
 export * from './formats/cell-check.js';
+export { daysOf } from './formats/cell-check-time.js';
 export { canonicalCell } from './formats/cell-form.js';
 export { checkColumns, type ColumnRules } from './formats/check-columns.js';
 export * from './formats/column-spec.js';

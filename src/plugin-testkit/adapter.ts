@@ -6,6 +6,7 @@ import { flowCases, troubleCases } from './cases/flow.js';
 import { planningCases } from './cases/planning.js';
 import { recoverCases } from './cases/recover.js';
 import { resumeCases } from './cases/resume.js';
+import { unfinishedCases } from './cases/unfinished.js';
 import { valueCases } from './cases/values.js';
 import { readerNeeds, withReaderEnv, withWriterEnv, writerNeeds, type ReaderEnv, type WriterEnv } from './env.js';
 import type { Harness } from './harness.js';
@@ -19,7 +20,12 @@ export const readerCases: readonly ContractCase<ReaderEnv>[] = [
   ...flowCases,
   ...troubleCases,
 ];
-export const writerCases: readonly ContractCase<WriterEnv>[] = [...commitCases, ...recoverCases, ...valueCases];
+export const writerCases: readonly ContractCase<WriterEnv>[] = [
+  ...commitCases,
+  ...recoverCases,
+  ...unfinishedCases,
+  ...valueCases,
+];
 
 /** A case bound to a harness: what an adapter for any test runner needs. */
 export interface BoundCase {

@@ -4,6 +4,7 @@ import type {
   JsonValue,
   LaneWriter,
   Prepared,
+  PrepareHint,
   RecoverAnswer,
   RunIdentity,
   RunRecord,
@@ -54,8 +55,8 @@ export async function writeIds(lane: LaneWriter, ids: readonly number[]): Promis
 }
 
 /** Prepares, and takes what comes back through JSON as a checkpoint does. */
-export async function prepare(lane: LaneWriter, epoch: number): Promise<Prepared> {
-  const p = await lane.prepare(epoch);
+export async function prepare(lane: LaneWriter, epoch: number, hint?: PrepareHint): Promise<Prepared> {
+  const p = await (hint === undefined ? lane.prepare(epoch) : lane.prepare(epoch, hint));
   assert.deepEqual(p.rejected ?? [], [], 'good rows were rejected');
   const plain: unknown = JSON.parse(JSON.stringify({ committables: p.committables, state: p.state }));
   assert.deepEqual(plain, { committables: p.committables, state: p.state }, 'what prepare gives is not plain JSON');

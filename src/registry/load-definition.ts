@@ -68,3 +68,24 @@ export function checkInstalled({ reader, writer }: Definitions, label: string, n
     }
   }
 }
+
+/** Importing a plugin does nothing, so one that takes longer does not end at all. */
+const LOAD_MS = 10_000;
+
+/**
+ * The timer also keeps the process alive, which would end without a word at an import that waits for nothing.
+ * @throws SyncError PLUGIN_BROKEN
+ */
+export async function inTime<T>(label: string, loading: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new SyncError('PLUGIN_BROKEN', `plugin ${label} is not loaded after ${String(LOAD_MS / 1000)} s`));
+    }, LOAD_MS);
+  });
+  try {
+    return await Promise.race([loading, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,7 +1,7 @@
 import { SyncError, type AnyReaderDefinition, type AnyWriterDefinition } from '../plugin-api/index.js';
 import { BUILTIN_PLUGINS, importBuiltin, importValidator, type BuiltinPlugin } from './builtin.js';
 import type { InstalledPlugin } from './installed.js';
-import { checkInstalled, loadDefinitions, type Definitions, type Kind } from './load-definition.js';
+import { checkInstalled, inTime, loadDefinitions, type Definitions, type Kind } from './load-definition.js';
 import { bareNames } from './names.js';
 import { nearestName } from './nearest.js';
 
@@ -102,7 +102,10 @@ export class Registry {
     if (BUILTIN_PLUGINS.some((p) => p.name === name || p.aliases.includes(name))) {
       throw new SyncError('PLUGIN_BROKEN', `${label} has the name of a plugin that ships with the tool`);
     }
-    const definitions = await loadDefinitions(at.kinds, label, () => importInstalled(at.plugin));
+    const definitions = await inTime(
+      full,
+      loadDefinitions(at.kinds, label, () => importInstalled(at.plugin)),
+    );
     checkInstalled(definitions, label, name);
     return definitions;
   }

@@ -13,6 +13,7 @@ import { testLane, testRun, type WriterHarness } from 'syncx/plugin-testkit';
 import { writer } from '../../plugins/scripted/index.js';
 import { strayFiles } from '../../plugins/scripted/target.js';
 import { patched } from './hostile-reader.js';
+import { KEEPING_FLAWS } from './keeping-writer.js';
 
 interface Inside {
   readonly path: string;
@@ -280,6 +281,7 @@ export const WRITER_FLAWS: Readonly<Record<string, readonly (readonly [WriterFla
     [{ writer: () => ({ recoverLanes: (_s, lanes) => Array.from({ length: lanes }, () => null) }) }, /begins at row/],
     [{ writer: () => ({ recoverLanes: (s) => s }) }, /3 !== 1/],
   ],
+  ...KEEPING_FLAWS,
   'values.every-type': [
     [
       {

@@ -13,6 +13,7 @@ import {
 } from 'syncx/plugin-testkit';
 import { closeServers, hostileReader, READER_FLAWS } from './hostile-reader.js';
 import { hostileWriter, WRITER_FLAWS } from './hostile-writer.js';
+import { KEEPING } from './keeping-writer.js';
 import { scriptedReader, scriptedWriter } from './scripted-harness.js';
 
 async function mustFail(h: Harness, id: string, message: RegExp): Promise<void> {
@@ -54,6 +55,13 @@ describe('every contract case fails a plugin that breaks it', () => {
       [],
     );
   });
+});
+
+describe('a writer that keeps rows over epochs passes all cases of two phases', () => {
+  const h = scriptedWriter('survive', { pipelined: true }, hostileWriter(KEEPING));
+  for (const c of boundCases(h).filter((b) => /^(commit|recover|unfinished)\./.test(b.id))) {
+    test(c.id, () => c.run());
+  }
 });
 
 describe('waivers', () => {

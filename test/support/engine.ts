@@ -67,6 +67,7 @@ export function specOf(j: EngineJob): JobSpec {
     runName: 'default',
     clock: null,
     cursor: false,
+    secrets: [],
     source: 'test',
     reader: {
       definition: reader,

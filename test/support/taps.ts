@@ -173,7 +173,8 @@ function tapLaneWriter(w: LaneWriter, lane: number, taps: Taps): LaneWriter {
   return {
     write: (batch, signal) => taps.around(call('lane.write', lane, batch), () => w.write(batch, signal)),
     schema: (change) => taps.around(call('lane.schema', lane, change), async () => w.schema?.(change)),
-    prepare: (epoch) => taps.around(call('lane.prepare', lane, epoch), () => w.prepare(epoch)),
+    prepare: (epoch, hint) => taps.around(call('lane.prepare', lane, epoch), () => w.prepare(epoch, hint)),
+    unfinished: () => w.unfinished?.() ?? 'none',
     commit: (epoch) => taps.around(call('lane.commit', lane, epoch), () => w.commit(epoch)),
     abort: (epoch) => taps.around(call('lane.abort', lane, epoch), () => w.abort(epoch)),
     [Symbol.asyncDispose]: () => taps.around(call('lane.closeWriter', lane), async () => w[Symbol.asyncDispose]()),

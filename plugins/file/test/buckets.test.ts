@@ -130,13 +130,25 @@ test('a cell that is no date is a dirty row; the others are written', async (t) 
     ['1', '2024-02-03'],
     ['2', 'tomorrow'],
     ['3', '2024-02-03'],
+    ['4', '2023-02-29'],
+    ['5', '2024-04-31'],
+    ['6', '2024-13-01'],
+    ['7', '2024-02-03 24:00:00'],
+    ['8', '2024-02-03 23:60'],
+    ['9', '2024-02-29 23:59:59.9'],
+    ['10', '0000-00-00'],
   ];
   const o = { bucket: 'column', bucketColumn: 'k', bucketFormat: 'yyyyMMdd' } as const;
   const { files, rejected } = await write(folder(t), o, batchOf(rows));
-  assert.deepEqual(files, { '20240203': '1,2024-02-03\n3,2024-02-03\n' });
+  assert.deepEqual(files, {
+    '20240203': '1,2024-02-03\n3,2024-02-03\n',
+    '20240229': '9,2024-02-29 23:59:59.9\n',
+    '00000000': '10,0000-00-00\n',
+  });
+  const bad = [1, 3, 4, 5, 6, 7].map((i) => rows[i] ?? ['', '']);
   assert.deepEqual(
     rejected.map((r) => [r.row, r.column, r.code]),
-    [[{ id: '2', k: 'tomorrow' }, 'k', 'ROW_INVALID']],
+    bad.map(([id, k]) => [{ id, k }, 'k', 'ROW_INVALID']),
   );
 });
 

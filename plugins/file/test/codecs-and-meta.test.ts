@@ -56,6 +56,25 @@ test('resumes inside of a compressed file in another encoding, at every position
   }
 });
 
+test('a file that begins with the mark of another encoding is not read as UTF-8, compressed or not', async (t) => {
+  const path = join(folder(t), 'a.csv');
+  const utf16 = Buffer.from('\ufeff1,a\n2,b\n', 'utf16le');
+  for (const [bytes, mark, hint] of [
+    [utf16, 'utf-16le', 'Set encoding to utf-16le.'],
+    [Buffer.from(utf16).swap16(), 'utf-16be', 'Set encoding to utf-16be.'],
+    [Buffer.from([0xff, 0xfe, 0, 0, 0x31, 0, 0, 0]), 'utf-32le', 'Convert it to utf-8; utf-32 is not read.'],
+  ] as const) {
+    for (const compress of ['none', 'gzip'] as const) {
+      writeFileSync(path, compress === 'gzip' ? gzipSync(bytes) : bytes);
+      await assert.rejects(readAll({ path, compress }), {
+        code: 'SOURCE_FORMAT',
+        message: `${path} begins with the byte order mark of ${mark}, but encoding says utf-8`,
+        hint,
+      });
+    }
+  }
+});
+
 test('a cut or wrong compressed file names itself and about where', async (t) => {
   const dir = folder(t);
   for (const [name, bytes] of [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, relative } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -121,6 +121,33 @@ test('a link to nothing is an error wherever it is found, unless it is not asked
   }
   assert.deepEqual(await listed(dir, { path: join(dir, 'a*') }), { files: ['a.csv'], warnings: [] });
   assert.deepEqual((await listed(dir, { path: dir, filterRegex: 'a.*' })).files, ['a.csv']);
+});
+
+test('a name that is not UTF-8 is an error wherever it is found, unless it is not asked for', async (t) => {
+  const dir = folder(t);
+  write(dir, 'a.csv', 'gbk/b.csv');
+  const bytes = Buffer.from('\xb6\xab', 'latin1');
+  try {
+    writeFileSync(Buffer.concat([Buffer.from(`${dir}/`), bytes, Buffer.from('.csv')]), 'x\n');
+  } catch {
+    t.skip('the file system takes no such name');
+    return;
+  }
+  const path = join(dir, '\ufffd\ufffd.csv');
+  const message = `${path} has a name that is not UTF-8, and cannot be read by it`;
+  for (const asked of [dir, join(dir, '*.csv'), join(dir, '**/*.csv')]) {
+    await assert.rejects(readAll({ path: asked }), { code: 'SOURCE_IO', message, place: path });
+  }
+  assert.deepEqual((await listed(dir, { path: join(dir, 'a*') })).files, ['a.csv']);
+  assert.deepEqual((await listed(dir, { path: dir, filterRegex: 'a.*' })).files, ['a.csv']);
+  renameSync(join(dir, 'gbk'), Buffer.concat([Buffer.from(`${dir}/`), bytes]));
+  await assert.rejects(readAll({ path: join(dir, '*/*.csv') }), {
+    code: 'SOURCE_IO',
+    place: join(dir, '\ufffd\ufffd'),
+  });
+  // One that really holds the character is a name like any other.
+  write(dir, 'c/\ufffd.csv');
+  assert.deepEqual((await listed(dir, { path: join(dir, 'c') })).files, ['c/\ufffd.csv']);
 });
 
 test('a link that leads round in a circle is an error', async (t) => {

@@ -376,6 +376,7 @@ test('options that do not fit together are found, each with its path', () => {
   assert.deepEqual(paths({ quoteChar: 'é' }), ['quoteChar']);
   assert.deepEqual(paths({ path: 'a,-' }), ['path']);
   assert.deepEqual(paths({ path: ' , ' }), ['path']);
+  assert.deepEqual(paths({ filterRegex: 'a(b' }), ['filterRegex']);
   assert.deepEqual(
     paths({
       column: [

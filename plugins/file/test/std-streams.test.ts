@@ -52,6 +52,23 @@ test('standard input to standard output: rows go through while the input is open
   });
 });
 
+test('gzip on standard input: what zlib passes over behind a member is an error, at once or later', async () => {
+  const one = gzipSync('1,a\n');
+  for (const later of [false, true]) {
+    const got = await copy(['{"compress":"gzip"}'], async (write, seen) => {
+      if (later) {
+        write(Buffer.concat([one, one]));
+        await seen('1,a\n1,a\n');
+      } else write(one);
+      write(Buffer.concat([Buffer.alloc(3), gzipSync('2,b\n')]));
+    });
+    assert.equal(got.code, 1);
+    const at = one.length * (later ? 2 : 1);
+    assert.match(got.err, /SyncError: standard input goes on with something else behind its gzip data/);
+    assert.match(got.err, new RegExp(`behind compressed byte ${String(at)}'`));
+  }
+});
+
 test('gzip on standard input, and a header on standard output', async () => {
   const rows = Array.from({ length: 100_000 }, (_, i) => `${String(i)},x\n`).join('');
   const got = await copy(

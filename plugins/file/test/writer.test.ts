@@ -86,6 +86,18 @@ test('prefix, suffix and file name', async (t) => {
   }
 });
 
+test('a prefix or suffix that no file name takes is found before any row is read', () => {
+  const found = (o: Partial<WriterOptions>): readonly string[] =>
+    (writer.check?.(writerOptions({ path: 'a', ...o })) ?? []).map((f) => f.path);
+  assert.deepEqual(found({ fileNamePrefix: 'x'.repeat(100), fileNameSuffix: 'é'.repeat(50) }), []);
+  assert.deepEqual(found({ fileNamePrefix: 'x'.repeat(101), fileNameSuffix: 'é'.repeat(51) }), [
+    'fileNamePrefix',
+    'fileNameSuffix',
+  ]);
+  assert.deepEqual(found({ fileName: 'x'.repeat(100) }), ['fileName']);
+  assert.deepEqual(found({ fileNamePrefix: 'a\0' }), ['fileNamePrefix']);
+});
+
 test('gzip files are whole and read back', async (t) => {
   const dir = folder(t);
   const rows = Array.from({ length: 60_000 }, (_, i) => [String(i), `text ${String(i * 7919)}`]);

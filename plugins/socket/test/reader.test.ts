@@ -127,6 +127,25 @@ test('encodings: characters are never cut, a wrong line is dirty', async () => {
   });
 });
 
+test('encodings hold what their tables say, and nothing for bytes that are no character', async () => {
+  for (const [encoding, bytes, text, bad] of [
+    ['windows-1252', [0x80, 0x99], '€™', 0x81],
+    ['cp949', [0x81, 0x41], '갂', 0xff],
+    ['gbk', [0x96, 0x7c], '東', 0xff],
+    ['big5', [0xa4, 0xa4], '中', 0xff],
+    ['windows-874', [0xa1], 'ก', 0xdb],
+    ['us-ascii', [0x61], 'a', 0xe9],
+  ] as const) {
+    await both(Buffer.from([...bytes, 10, bad, 10, 0x7a, 10]), { encoding }, (r, address) => {
+      assert.deepEqual(r.rows, [[text], ['z']], encoding);
+      assert.deepEqual(
+        r.rejected.map((x) => [x.place, x.reason]),
+        [[`${address} line 2`, 'the line is not of the encoding']],
+      );
+    });
+  }
+});
+
 test('a line that is too long is dirty, those around it are rows', () =>
   both(`${'y'.repeat(10)}\r\n${'x'.repeat(1100)}\nab\n${'z'.repeat(11)}\nc`, { maxLineBytes: 10 }, (r, address) => {
     assert.deepEqual(r.rows, [['yyyyyyyyyy'], ['ab'], ['c']]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from 'syncx/plugin-api';
-import { fillOptions } from 'syncx/plugin-testkit';
+import { fillOptions, testContext } from 'syncx/plugin-testkit';
 import { reader } from '../index.js';
 import { column, readStream } from './support.js';
 
@@ -43,6 +43,18 @@ test('with an endless split the counters take turns, so that none is there twice
     s.rows.get('slice-1')?.map((r) => r['id']),
     ['2', '4'],
   );
+});
+
+test('a saved plan that lacks a part is refused: it would give rows again', async () => {
+  const r = await reader.create(fillOptions(reader, { ...ID, sliceRecordCount: 3 }), testContext());
+  for (const saved of [
+    { format: 1, baseTime: 5 },
+    { format: 1, next: 1 },
+    { format: 1, next: '1', baseTime: 5 },
+    { format: 2 },
+  ]) {
+    await assert.rejects(async () => r.planner(saved), { code: 'STATE_CORRUPT' });
+  }
 });
 
 test('no count, or 0, is endless; the job is unbounded then', () => {

@@ -47,27 +47,9 @@ export async function originOf(at: Located): Promise<Origin> {
   return { name, version: own.version, package: 'syncx', aliases: at.plugin.aliases };
 }
 
-/** Importing a plugin does nothing, so one that takes longer does not end at all. */
-const LOAD_MS = 5000;
-
 /** @throws SyncError PLUGIN_BROKEN */
 export async function loadDescribed(registry: Registry, at: Located, origin: Origin): Promise<readonly Described[]> {
-  return describedOf(origin, await within(LOAD_MS, `plugin ${origin.package}`, registry.definitions(at)));
-}
-
-/** The timer also keeps the process alive, which would end at an import that waits for nothing. */
-async function within<T>(ms: number, what: string, result: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new SyncError('PLUGIN_BROKEN', `${what} is not loaded after ${String(ms)} ms`));
-    }, ms);
-  });
-  try {
-    return await Promise.race([result, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return describedOf(origin, await registry.definitions(at));
 }
 
 /** Nothing is taken for granted: a plugin may be plain JavaScript. */

@@ -1,5 +1,6 @@
 import type { JobResult } from '../../config/job.js';
 import type { JobSpec } from '../../job/job-spec.js';
+import { redactor, type Redact } from '../../job/redact.js';
 import { problemJson, renderProblem, type Problem } from '../../config/problem.js';
 import type { PartOutcome } from '../../core/job/run-parts.js';
 import type { Progress } from '../../core/job/run-types.js';
@@ -11,7 +12,7 @@ import { onTerminal, printNote, printResult, renderError, type OutputForm } from
 import { followProgress, sumProgress } from '../progress.js';
 import { reportParts } from '../report.js';
 import { stopOnSignals } from '../signals.js';
-import { failAtOnce } from '../process.js';
+import { failAtOnce, keepSecret, withoutSecrets } from '../process.js';
 import { liveStderr, plainStderr } from '../stderr-line.js';
 import { notBegunJson } from '../summary.js';
 
@@ -45,17 +46,23 @@ export async function runCommand(args: RunArguments): Promise<number> {
   }
   if (!loaded.ok) return refuse(loaded.error, loaded.problems, args.output);
   for (const p of loaded.problems) printNote(renderProblem(p));
+  const redact = redactor(loaded.parts.flatMap((p) => p.secrets));
+  keepSecret(redact);
   const began = performance.now();
   let outcomes: readonly PartOutcome[];
   try {
-    outcomes = await runLoaded(loaded, stateRoot, stop.signal, registry, args);
+    outcomes = await runLoaded(loaded, stateRoot, stop.signal, registry, args, redact);
   } catch (e) {
     return refuse(toSyncError(e), [], args.output);
   } finally {
     stop.settled();
   }
   const seconds = Math.round(performance.now() - began) / 1000;
-  return reportParts({ parts: loaded.parts, outcomes, seconds }, args.output, loaded.parts.some(writesToStdout));
+  return reportParts(
+    { parts: loaded.parts, outcomes: outcomes.map((o) => toldWithoutSecrets(o, redact)), seconds },
+    args.output,
+    loaded.parts.some(writesToStdout),
+  );
 }
 
 async function runLoaded(
@@ -64,6 +71,7 @@ async function runLoaded(
   stop: AbortSignal,
   registry: Registry,
   args: RunArguments,
+  redact: Redact,
 ): Promise<readonly PartOutcome[]> {
   // Rows that are printed to the same terminal would tear the live line apart.
   const rowsOnTerminal = parts.some(writesToStdout) && process.stdout.isTTY;
@@ -71,7 +79,7 @@ async function runLoaded(
   const format = args.logFormat ?? (onTerminal() ? 'pretty' : 'json');
   const line = live ? await liveStderr() : plainStderr();
   const { runParts } = await import('../../core/job/run-parts.js');
-  const { log, ready } = createLogger(args.logLevel, format, line);
+  const { log, ready } = createLogger(args.logLevel, format, line, redact);
   const running: (() => Progress)[] = [];
   const unfollow: (() => void)[] = [];
   try {
@@ -97,6 +105,18 @@ async function runLoaded(
     for (const f of unfollow) f();
     await ready;
   }
+}
+
+function toldWithoutSecrets(outcome: PartOutcome, redact: Redact): PartOutcome {
+  if (outcome.is !== 'ran' || !outcome.summary.error) return outcome;
+  const { error } = outcome.summary;
+  const told = {
+    ...error,
+    message: redact(error.message),
+    ...(error.place === undefined ? {} : { place: redact(error.place) }),
+    ...(error.hint === undefined ? {} : { hint: redact(error.hint) }),
+  };
+  return { is: 'ran', summary: { ...outcome.summary, error: told } };
 }
 
 /** The same part of the job, read when the clock showed another time. */
@@ -134,8 +154,9 @@ function refuse(error: SyncError, problems: readonly Problem[], output: OutputFo
   const exitCode = exitCodeOf(error);
   if (problems.length > 1) for (const p of problems) printNote(renderProblem(p));
   if (output === 'json') {
-    printResult(JSON.stringify(notBegunJson(reportError(error), exitCode, { problems: problems.map(problemJson) })));
+    const told = notBegunJson(reportError(error), exitCode, { problems: problems.map(problemJson) });
+    printResult(withoutSecrets(JSON.stringify(told)));
   }
-  printNote(renderError(error));
+  printNote(withoutSecrets(renderError(error)));
   return exitCode;
 }

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import type { JobSpec } from '../../job/job-spec.js';
+import { redactor } from '../../job/redact.js';
 import { renderProblem } from '../../config/problem.js';
 import { peekJob } from '../../config/peek-job.js';
 import {
@@ -16,6 +17,7 @@ import { Registry } from '../../registry/registry.js';
 import { jobIdOfPath, jobInput, openJob, stateRootOf, type JobArguments } from '../job-file.js';
 import { createLogger } from '../logger.js';
 import { onTerminal, printNote, printResult, type OutputForm } from '../output.js';
+import { keepSecret } from '../process.js';
 import { plainStderr } from '../stderr-line.js';
 import { formatCount } from '../units.js';
 import { loadWriter } from './run.js';
@@ -119,8 +121,10 @@ export async function resolveCommand(args: ResolveArguments): Promise<number> {
 export async function resetCommand(args: JobStateArguments): Promise<number> {
   const registry = new Registry(process.env);
   const { jobId, stateRoot, isFile } = await named(args);
-  const { log, ready } = createLogger('info', onTerminal() ? 'pretty' : 'json', plainStderr());
   const job = isFile ? await validJob(args.job, args, registry) : null;
+  const redact = redactor(job?.secrets ?? []);
+  keepSecret(redact);
+  const { log, ready } = createLogger('info', onTerminal() ? 'pretty' : 'json', plainStderr(), redact);
   const text = await resetState(
     stateRoot,
     jobId,

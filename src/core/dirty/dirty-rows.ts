@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { hasCode, makeDirDurable, publishNoReplace, syncDir, unlinkIfThere } from '../../durable/files.js';
 import { SyncError, toSyncError, type RejectedRow, type RunIdentity } from '../../plugin-api/index.js';
 import type { DirtyFile } from '../checkpoint/format.js';
+import type { Redact } from '../../job/redact.js';
 import type { DirtyLimit } from '../limits/dirty-limit.js';
 
 const FLUSH_CHARS = 1 << 20;
@@ -16,6 +17,7 @@ export class DirtyRows {
   readonly #run: RunIdentity;
   readonly #lane: number;
   readonly #limit: DirtyLimit;
+  readonly #redact: Redact;
   #lines: string[] = [];
   #chars = 0;
   #rows = 0;
@@ -25,7 +27,9 @@ export class DirtyRows {
   #prepared: DirtyFile | null = null;
   #count = 0;
 
-  constructor(dir: string, run: RunIdentity, lane: number, limit: DirtyLimit) {
+  /** `redact` is for what plugins say of a row; the row itself stays as it is. */
+  constructor(dir: string, run: RunIdentity, lane: number, limit: DirtyLimit, redact: Redact) {
+    this.#redact = redact;
     this.#dir = dir;
     this.#run = run;
     this.#lane = lane;
@@ -35,7 +39,7 @@ export class DirtyRows {
   /** @throws SyncError DIRTY_LIMIT; the rows are kept before it is thrown. */
   add(rows: readonly RejectedRow[]): void {
     for (const r of rows) {
-      const line = JSON.stringify({ ...r, lane: this.#lane });
+      const line = JSON.stringify({ ...r, reason: this.#redact(r.reason), lane: this.#lane });
       this.#lines.push(line);
       this.#chars += line.length;
       this.#rows++;

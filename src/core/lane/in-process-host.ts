@@ -15,6 +15,7 @@ import { DirtyRows } from '../dirty/dirty-rows.js';
 import type { Failpoints } from '../failpoints.js';
 import type { Counters } from '../job/run-types.js';
 import type { JobSettings } from '../../job/job-spec.js';
+import type { Redact } from '../../job/redact.js';
 import type { DirtyLimit } from '../limits/dirty-limit.js';
 import type { RateLimit } from '../limits/rate-limit.js';
 import { MetricRegistry } from '../observe/metrics.js';
@@ -29,6 +30,7 @@ export interface InProcessDeps {
   readonly points: Failpoints;
   readonly rate: RateLimit;
   readonly limit: DirtyLimit;
+  readonly redact: Redact;
   readonly events: LaneEvents;
   readonly signal: AbortSignal;
 }
@@ -75,7 +77,7 @@ export class InProcessHost implements LaneHost {
         epochLimit: this.#d.writer.epochLimit ?? null,
         writerState: init.writerState,
         events,
-        dirty: new DirtyRows(init.dirtyDir, init.run, init.lane, limit),
+        dirty: new DirtyRows(init.dirtyDir, init.run, init.lane, limit, this.#d.redact),
         rate,
         points,
       });

@@ -11,6 +11,7 @@ export interface WorkerStart {
   readonly reader: { readonly name: string; readonly options: JsonObject };
   readonly writer: { readonly name: string; readonly options: JsonObject };
   readonly settings: JobSettings;
+  readonly secrets: readonly string[];
   /** Of the whole job, for all lanes: see {@link RateLimit}, {@link DirtyLimit} and `parseFailpoints`. */
   readonly memory: {
     readonly rate: SharedArrayBuffer;

@@ -10,6 +10,7 @@ import {
   type PluginContext,
 } from '../../plugin-api/index.js';
 import { parseFailpoints } from '../failpoints.js';
+import { redactor } from '../../job/redact.js';
 import { DirtyLimit } from '../limits/dirty-limit.js';
 import { RateLimit } from '../limits/rate-limit.js';
 import { MetricRegistry } from '../observe/metrics.js';
@@ -108,6 +109,7 @@ async function openLane(
     points,
     rate: new RateLimit(settings.rowsPerSecond, settings.bytesPerSecond, memory.rate),
     limit: new DirtyLimit(settings.errorLimit, memory.dirty),
+    redact: redactor(start.secrets),
   });
   return {
     host,

@@ -11,6 +11,7 @@ import {
   type Writer,
 } from '../../plugin-api/index.js';
 import type { JobSpec } from '../../job/job-spec.js';
+import { redactor } from '../../job/redact.js';
 import { parseFailpoints } from '../failpoints.js';
 import { DirtyLimit } from '../limits/dirty-limit.js';
 import { RateLimit, rateMemory } from '../limits/rate-limit.js';
@@ -52,7 +53,8 @@ export function makeHosts(p: LanesParts): readonly LaneHost[] {
     const rate = new RateLimit(settings.rowsPerSecond, settings.bytesPerSecond, memory.rate);
     const limit = new DirtyLimit(settings.errorLimit, memory.dirty);
     const { reader, writer } = p;
-    const deps = { reader, writer, settings, log, points, rate, limit, events, signal };
+    const redact = redactor(job.secrets);
+    const deps = { reader, writer, settings, log, points, rate, limit, redact, events, signal };
     return numbers.map(() => new InProcessHost(deps));
   }
   const reader = { name: job.reader.definition.name, options: job.reader.options as JsonObject };
@@ -64,7 +66,7 @@ export function makeHosts(p: LanesParts): readonly LaneHost[] {
         log,
         events,
         signal,
-        start: { lane, reader, writer, settings, memory, failpoint },
+        start: { lane, reader, writer, settings, secrets: job.secrets, memory, failpoint },
       }),
   );
 }

@@ -56,6 +56,8 @@ export class Bzip2Decompressor implements Decompressor {
 
   #beginStream(): boolean {
     const input = this.#input;
+    // Even nothing is written as an empty stream.
+    if (input.size === 0 && input.last && input.used === 0) throw this.#faults.cut();
     if (input.size === 0 || (input.size < 4 && !input.last)) return false;
     const header = input.buffer.toString('latin1', input.start, Math.min(input.end, input.start + 4));
     if (!/^BZh[1-9]$/.test(header)) throw this.#faults.notThis();

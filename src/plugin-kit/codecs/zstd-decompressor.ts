@@ -70,7 +70,11 @@ export class ZstdDecompressor implements Decompressor {
       if (this.#skip > 0 && input.last) throw this.#faults.cut();
       return this.#skip === 0;
     }
-    if (input.size === 0) return false;
+    if (input.size === 0) {
+      // Even nothing is written as an empty frame.
+      if (input.last && input.used === 0) throw this.#faults.cut();
+      return false;
+    }
     if (input.size < 4) {
       if (input.last) throw this.#faults.notThis();
       return false;

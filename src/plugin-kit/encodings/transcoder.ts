@@ -15,14 +15,18 @@ export interface Transcoder {
   push(chunk: Uint8Array, last: boolean): Uint8Array;
 }
 
-export type ByteOrderMark = 'utf-8' | 'utf-16le' | 'utf-16be';
+export type ByteOrderMark = 'utf-8' | 'utf-16le' | 'utf-16be' | 'utf-32le' | 'utf-32be';
 
 const MARKS: readonly (readonly [ByteOrderMark, readonly number[]])[] = [
   ['utf-8', [0xef, 0xbb, 0xbf]],
+  // Before utf-16le, whose mark it begins with.
+  ['utf-32le', [0xff, 0xfe, 0, 0]],
+  ['utf-32be', [0, 0, 0xfe, 0xff]],
   ['utf-16le', [0xff, 0xfe]],
   ['utf-16be', [0xfe, 0xff]],
 ];
-const LONGEST_MARK = 3;
+/** So many bytes tell which mark a file begins with. */
+export const LONGEST_MARK = 4;
 
 /** The byte order mark at the start of the bytes, if there is one. */
 export function byteOrderMark(bytes: Uint8Array): ByteOrderMark | null {
@@ -50,7 +54,17 @@ class CheckedStart implements Transcoder {
 
 function otherMark(place: string, encoding: string, mark: ByteOrderMark): SyncError {
   const message = `${place} begins with the byte order mark of ${mark}, but encoding says ${encoding}`;
-  return new SyncError('SOURCE_FORMAT', message, { place, hint: `Set encoding to ${mark}.` });
+  const hint = mark.startsWith('utf-32') ? 'Convert it to utf-8; utf-32 is not read.' : `Set encoding to ${mark}.`;
+  return new SyncError('SOURCE_FORMAT', message, { place, hint });
+}
+
+/**
+ * For bytes that are read as UTF-8 and so pass through no transcoder.
+ * @throws SyncError SOURCE_FORMAT where they begin with the byte order mark of another encoding.
+ */
+export function refuseOtherMark(start: Uint8Array, place: string): void {
+  const mark = byteOrderMark(start);
+  if (mark !== null && mark !== 'utf-8') throw otherMark(place, 'utf-8', mark);
 }
 
 function noMark(place: string): SyncError {
@@ -69,7 +83,7 @@ export async function openTranscoder(encoding: string, place: string): Promise<T
     return new CheckedStart((start) => {
       const mark = byteOrderMark(start);
       if (mark !== null && encoding !== 'utf-16' && mark !== encoding) throw otherMark(place, encoding, mark);
-      if (mark === 'utf-8') throw otherMark(place, encoding, mark);
+      if (mark !== null && !mark.startsWith('utf-16')) throw otherMark(place, encoding, mark);
       if (mark === null && encoding === 'utf-16' && start.length > 0) throw noMark(place);
       return new Utf16Text((mark ?? encoding) === 'utf-16be');
     });
@@ -80,4 +94,17 @@ export async function openTranscoder(encoding: string, place: string): Promise<T
     if (mark !== null) throw otherMark(place, encoding, mark);
     return new MultiByteText(iconv.getDecoder(encoding), encoding);
   });
+}
+
+/**
+ * For bytes in pieces that end between characters, as whole lines do: each is decoded by itself, and no byte order mark is
+ * looked for.
+ *
+ * @param encoding as `encodingName` gives it, and neither utf-8 nor utf-16.
+ * @returns gives UTF-8, as a transcoder does.
+ */
+export async function openPieceDecoder(encoding: string): Promise<(piece: Uint8Array) => Uint8Array> {
+  const { default: iconv } = await import('iconv-lite');
+  const text = new MultiByteText(iconv.getDecoder(encoding), encoding);
+  return (piece) => text.push(piece, true);
 }

@@ -1,5 +1,5 @@
-import { SyncError } from '../../plugin-api/index.js';
 import { CR, LF, bytesAt, type CsvDialect } from './csv-dialect.js';
+import { neverClosed } from './record-faults.js';
 
 /** One record of a delimited file, read without haste: for header lines and for counting the fields of a first record. */
 export interface CsvRecord {
@@ -13,7 +13,7 @@ export interface CsvRecord {
 const lineEnd = (b: Uint8Array, i: number): number => (b[i] === LF ? 1 : b[i] === CR && b[i + 1] === LF ? 2 : 0);
 
 /**
- * Reads the record at `start` by the same rules as the fast decoder. Null: more bytes are needed.
+ * Reads the record at `start`, in line `line`, by the same rules as the fast decoder. Null: more bytes are needed.
  * @throws SyncError SOURCE_FORMAT on a quote that is never closed.
  */
 export function readCsvRecord(
@@ -22,6 +22,7 @@ export function readCsvRecord(
   last: boolean,
   dialect: CsvDialect,
   place: string,
+  line: number,
 ): CsvRecord | null {
   const { delimiter, quote, escape } = dialect;
   const fields: string[] = [];
@@ -29,13 +30,15 @@ export function readCsvRecord(
   let i = start;
   let lines = 0;
   let quoted = false;
+  /** Line feeds of the record in front of the last quote that opened. */
+  let before = 0;
   let fieldStart = true;
   for (;;) {
     // A delimiter, a line end or an escaped byte may be cut by the end of the chunk.
     if (!last && i + Math.max(2, delimiter.length) > b.length) return null;
     const c = b[i];
     if (c === undefined) {
-      if (quoted) throw new SyncError('SOURCE_FORMAT', `the quote in ${place} is never closed`, { place });
+      if (quoted) throw neverClosed(place, line + before);
       fields.push(Buffer.from(bytes).toString('utf8'));
       return { fields, next: i, lines };
     }
@@ -56,6 +59,7 @@ export function readCsvRecord(
       i++;
     } else if (fieldStart && c === quote) {
       quoted = true;
+      before = lines;
       fieldStart = false;
       i++;
     } else if (bytesAt(b, i, delimiter)) {

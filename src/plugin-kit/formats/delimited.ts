@@ -38,7 +38,8 @@ function readHead(bytes: Buffer, last: boolean, place: string, options: Delimite
   }
   const start = skipBlankLines(bytes, bom, last);
   if (start === null) return null;
-  const first = start.next < bytes.length ? readCsvRecord(bytes, start.next, last, options.dialect, place) : null;
+  const line = 1 + start.lines;
+  const first = start.next < bytes.length ? readCsvRecord(bytes, start.next, last, options.dialect, place, line) : null;
   if (first === null) {
     // Only empty lines so far; if nothing else comes, they are rows of one empty field.
     if (!last) return null;
@@ -48,16 +49,16 @@ function readHead(bytes: Buffer, last: boolean, place: string, options: Delimite
   const { fields } = first;
   if (!options.header) return { names: null, width: fields.length, body: { offset: bom, line: 1 } };
   if (!isUtf8(bytes.subarray(bom, first.next))) {
-    throw notText(bytes, `${place}:${String(1 + start.lines)}`, options.encoding ?? null);
+    throw notText(bytes, `${place}:${String(line)}`, options.encoding ?? null);
   }
   const twice = fields.find((name, i) => fields.indexOf(name) !== i);
   if (twice !== undefined) {
     throw new SyncError('SOURCE_FORMAT', `the header of ${place} has the name \`${twice}\` twice`, {
-      place: `${place}:${String(1 + start.lines)}`,
+      place: `${place}:${String(line)}`,
       hint: 'Give every column a name of its own, or read without isFirstLineHeader and pick columns by index.',
     });
   }
-  return { names: fields, width: fields.length, body: { offset: first.next, line: 1 + start.lines + first.lines } };
+  return { names: fields, width: fields.length, body: { offset: first.next, line: line + first.lines } };
 }
 
 /** CSV, or (without a quote in the dialect) delimited text. */

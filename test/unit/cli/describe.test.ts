@@ -74,7 +74,8 @@ OPTION             TYPE        DEFAULT  DESCRIPTION
 print              boolean     true     Print each row; false: rows are counted and dropped.
 format          ~  json, text  json     Form of a line: \`json\` is an object, \`text\` is cells with a
                                         delimiter between them, nothing escaped, for the eye.
-fieldDelimiter  ~  string      "\\t"     Between the cells of a line of text. Also writeDelimiter.
+fieldDelimiter  ~  string      "\\t"     Between the cells of a line of text; also spelled out as \\t,
+                                        \\u0001 or \\x01. Also writeDelimiter.
 
 ~ tuning: may change; the other options must stay the same between two starts of a run
 `;
@@ -94,8 +95,8 @@ format          ~  json, text  json
     with a delimiter between them, nothing escaped, for the
     eye.
 fieldDelimiter  ~  string      "\\t"
-    Between the cells of a line of text. Also
-    writeDelimiter.
+    Between the cells of a line of text; also spelled out as
+    \\t, \\u0001 or \\x01. Also writeDelimiter.
 
 ~ tuning: may change; the other options must stay the same
 between two starts of a run

@@ -124,12 +124,18 @@ test('installed packages; one that cannot be used is a line with its error', asy
 test('a package that never ends loading is one of these', async () => {
   using ws = new Workspace();
   install(ws, 'syncx-plugin-slow', 'await new Promise(() => undefined);', '1.0.0');
-  const message = 'PLUGIN_BROKEN: plugin syncx-plugin-slow is not loaded after 5000 ms';
-  const [list, described] = await Promise.all([
+  const message = 'PLUGIN_BROKEN: plugin syncx-plugin-slow is not loaded after 10 s';
+  const job = ws.job({
+    job: { content: [{ reader: { name: 'slow', parameter: {} }, writer: { name: 'stream', parameter: {} } }] },
+  });
+  const [list, described, validated] = await Promise.all([
     plugins(ws, [], {}),
     sync(['describe', 'slow'], { cwd: ws.dir, env: { COLUMNS: '' } }),
+    sync(['validate', job], { cwd: ws.dir }),
   ]);
   assert.equal(list.code, 0, list.stderr);
   assert.match(list.stdout, new RegExp(`^slow .* syncx-plugin-slow +${message}$`, 'm'));
   assert.deepEqual([described.code, described.stdout, described.stderr], [1, '', `sync: ${message}\n`]);
+  assert.equal(validated.code, 1, validated.stderr);
+  assert.match(validated.stdout, /job\.content\[0\]\.reader\.name: plugin syncx-plugin-slow is not loaded after 10 s/);
 });

@@ -161,6 +161,14 @@ test('a quote that is never closed is loud and names the line where it opened', 
       message: 'the quote that opens in x.csv:2 is never closed',
     });
   }
+  // In the first record, which is read for the columns.
+  for (const header of [true, false]) {
+    assert.throws(() => decodeAll(csvFormat({}, header), Buffer.from('\r\n"a\nb","c\nd,e\n')), {
+      code: 'SOURCE_FORMAT',
+      place: 'x.csv:3',
+      message: 'the quote that opens in x.csv:3 is never closed',
+    });
+  }
 });
 
 test('a field that runs on for more than 64 MiB is an error, not all of the memory', () => {

@@ -104,6 +104,8 @@ test('byte order marks: utf-16 goes by its own, a mark of another encoding is lo
       ['utf-16', Buffer.from(`${bom}é`), /mark of utf-8, but encoding says utf-16$/],
       ['gbk', Buffer.from(`${bom}é`), /mark of utf-8, but encoding says gbk$/],
       ['windows-1252', be, /mark of utf-16be, but encoding says windows-1252$/],
+      ['utf-16', Buffer.from([0xff, 0xfe, 0, 0, 0x41, 0, 0, 0]), /mark of utf-32le, but encoding says utf-16$/],
+      ['latin1', Buffer.from([0, 0, 0xfe, 0xff, 0, 0, 0, 0x41]), /mark of utf-32be, but encoding says latin1$/],
       ['utf-16', Buffer.from('é', 'utf16le'), /^x\.csv has no byte order mark/],
     ];
     for (const [encoding, bytes, message] of wrong) {
