@@ -21,6 +21,7 @@ async function printed(...args: readonly string[]): Promise<string> {
   return r.stdout;
 }
 
+// A changed option text changes them: bin/sync init file file > test/unit/cli/init/file-to-file.txt
 describe('golden', () => {
   for (const [reader, writer] of [
     ['file', 'file'],
