@@ -11,6 +11,10 @@ const EXIT_CODES =
   'Exit codes: 0 done, 1 failed, 2 bad job or usage, 3 too many dirty rows, 4 state locked, unknown or not fitting, ' +
   '130/143 stopped by a signal after a clean checkpoint.';
 
+const FIRST_STEPS =
+  'To begin: sync init file file > job.json writes a job to edit (sync plugins lists what stands for file); then ' +
+  'sync validate job.json and sync run job.json. What an option means: sync describe file.';
+
 /** @returns the exit code. */
 export async function runCommandLine(given: readonly string[]): Promise<number> {
   const args = joinParameters(given);
@@ -54,7 +58,7 @@ function joinParameters(args: readonly string[]): readonly string[] {
 function checkSwitches(args: readonly string[]): void {
   for (const arg of args) {
     const [, name, value] =
-      /^--(fresh|allow-replay|take-over|cursor|json|md|reader|writer|dry-run|savepoint)=(.*)$/s.exec(arg) ?? [];
+      /^--(fresh|allow-replay|take-over|cursor|force|json|md|reader|writer|dry-run|savepoint)=(.*)$/s.exec(arg) ?? [];
     if (name === undefined || value === 'true' || value === 'false') continue;
     throw new SyncError('USAGE', `--${name} takes no value, or true or false; not ${JSON.stringify(value)}`);
   }
@@ -107,7 +111,7 @@ function allCommands(args: readonly string[]): Argv {
       `$0 <command>\n\n${inGroup ? 'Look at, decide and drop saved state.' : 'Copies data from a reader to a writer, as a job file says.'}`,
     )
     .demandCommand(1, inGroup ? `say what to do with the ${first}: ${names}` : 'a command is missing')
-    .epilogue(EXIT_CODES);
+    .epilogue(inGroup ? EXIT_CODES : `${FIRST_STEPS}\n\n${EXIT_CODES}`);
 }
 
 /** `group` is the first word of a command of two, with a space behind it, or nothing. */

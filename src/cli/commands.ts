@@ -162,6 +162,35 @@ export const COMMANDS: readonly CommandSpec[] = [
     async (a) => (await import('./commands/describe.js')).describeCommand(a),
   ),
   command(
+    'schema',
+    '',
+    'The JSON Schema of job files, for your editor; with the plugins that are installed.',
+    (y) =>
+      y.option('output', {
+        alias: 'o',
+        type: 'string',
+        describe: 'File to write; default: stdout.',
+        coerce: oneText('output'),
+      }),
+    async (a) => (await import('./commands/schema.js')).schemaCommand(a),
+  ),
+  command(
+    'init',
+    '<reader> <writer>',
+    'Begin a job file: what must be said, and the options that are most used, as comments.',
+    (y) =>
+      y
+        .positional('reader', {
+          type: 'string',
+          demandOption: true,
+          describe: 'Where rows come from: see sync plugins.',
+        })
+        .positional('writer', { type: 'string', demandOption: true, describe: 'Where they go.' })
+        .option('out', { type: 'string', describe: 'File to write; default: stdout.', coerce: oneText('out') })
+        .option('force', { type: 'boolean', default: false, describe: 'Overwrite the file that is there.' }),
+    async (a) => (await import('./commands/init.js')).initCommand(a),
+  ),
+  command(
     'plugins',
     '',
     'All plugins that are there, and what they promise.',

@@ -56,7 +56,7 @@ const SERVERS: Readonly<Record<string, () => Promise<AsyncDisposable>>> = {
   'socket-to-stream.json': () => LineServer.listen([once('{"id":1,"user":{"name":"é"}}\n{"id":2}')], 19_065),
 };
 
-const names = readdirSync(join(ROOT, 'job-configs')).filter((n) => n.endsWith('.json'));
+const names = readdirSync(join(ROOT, 'job-configs')).filter((n) => n.endsWith('.json') && n !== 'job.schema.json');
 
 test('every example job has a check here', () => {
   assert.deepEqual(names.sort(), Object.keys(CHECKS).sort());

@@ -15,7 +15,7 @@ export interface Touched {
   created: number;
 }
 
-function plugins(touched: Touched): PluginSource {
+export function testPlugins(touched: Touched = { created: 0 }): PluginSource {
   const create = (): never => {
     touched.created++;
     throw new Error('a plugin was created');
@@ -114,7 +114,10 @@ export interface Loaded {
 
 export async function load(text: string, more: Partial<JobInput> = {}): Promise<Loaded> {
   const touched: Touched = { created: 0 };
-  const result = await loadJob({ text, name: 'job.json', defaultJobId: '/jobs/job.json', ...more }, plugins(touched));
+  const result = await loadJob(
+    { text, name: 'job.json', defaultJobId: '/jobs/job.json', ...more },
+    testPlugins(touched),
+  );
   return { result, lines: result.problems.map(renderProblem), touched };
 }
 
