@@ -57,6 +57,9 @@ export function summaryText(s: RunSummary): string {
     ['written', `${formatCount(s.written)} rows, ${formatBytes(s.bytesWritten)}`],
     ['dirty', s.dirtyFiles === null ? formatCount(s.dirty) : `${formatCount(s.dirty)}, kept in ${s.dirtyFiles}`],
     ['filtered', formatCount(s.filtered)],
+    ...(s.uncommitted.read > 0
+      ? ([['uncommitted', `${formatCount(s.uncommitted.read)} rows read and not committed`]] as const)
+      : []),
     ['time', `${s.seconds.toFixed(3)} s`],
     ['rate', `${formatCount(perSecond(s.thisStart.read))} rows/s, ${formatBytes(perSecond(s.thisStart.bytesRead))}/s`],
     ['epochs', formatCount(s.epochs)],

@@ -126,7 +126,11 @@ for (const [what, variation, code] of [
       all.push(await sync(['run', job, ...args], { cwd: ws.dir, env }));
     }
     assert.equal(all[0]?.code, code, all[0]?.stderr);
-    all.push(await sync(['validate', job, '--output', 'json'], { cwd: ws.dir, env }));
+    for (const command of ['validate', 'plan']) {
+      all.push(await sync([command, job, '--output', 'json'], { cwd: ws.dir, env }));
+      all.push(await sync([command, job], { cwd: ws.dir, env }));
+    }
+    all.push(await sync(['status'], { cwd: ws.dir, env }));
     for (const args of [
       ['state', 'list'],
       ...(code === 2

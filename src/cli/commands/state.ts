@@ -2,6 +2,7 @@ import type { JobSpec } from '../../job/job-spec.js';
 import { redactor } from '../../job/redact.js';
 import { renderProblem } from '../../config/problem.js';
 import {
+  entryIds,
   listCursors,
   listStates,
   resetState,
@@ -99,28 +100,29 @@ export async function resolveCommand(args: ResolveArguments): Promise<number> {
 export async function resetCommand(args: JobStateArguments): Promise<number> {
   const registry = new Registry(process.env);
   const { jobId, stateRoot, isFile } = await namedJob(args);
-  const job = isFile ? await validJob(args.job, args, registry) : null;
-  const redact = redactor(job?.secrets ?? []);
+  const parts = isFile ? await validParts(args.job, args, registry) : [];
+  const redact = redactor(parts.flatMap((p) => p.secrets));
   keepSecret(redact);
   const { log, ready } = createLogger('info', onTerminal() ? 'pretty' : 'json', plainStderr(), redact);
-  const text = await resetState(
-    stateRoot,
-    jobId,
-    { log, job, loadWriter: (name) => loadWriter(registry, name) },
-    args.cursor,
-  );
+  const texts: string[] = [];
+  // By its file all entries of a job are meant; by an id just the one.
+  for (const id of isFile ? await entryIds(stateRoot, jobId) : [jobId]) {
+    const job = parts.find((p) => p.jobId === id) ?? null;
+    const deps = { log, job, loadWriter: (name: string) => loadWriter(registry, name) };
+    texts.push(await resetState(stateRoot, id, deps, args.cursor));
+  }
   await ready;
-  tell(text, args.output);
+  tell(texts.join('\n'), args.output);
   return 0;
 }
 
 /** The job where its file is valid; else the options that the run recorded must do to reach the target. */
-async function validJob(path: string, args: JobArguments, registry: Registry): Promise<JobSpec | null> {
+async function validParts(path: string, args: JobArguments, registry: Registry): Promise<readonly JobSpec[]> {
   const loaded = await openJob(path, args, registry);
-  if (loaded.ok) return loaded.parts[0];
+  if (loaded.ok) return loaded.parts;
   for (const p of loaded.problems) printNote(renderProblem(p));
   printNote('sync: the job file is not valid; the options recorded with its runs are used, without secrets');
-  return null;
+  return [];
 }
 
 function tell(text: string, output: OutputForm): void {

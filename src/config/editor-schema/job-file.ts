@@ -2,6 +2,7 @@
 import { JOB_SCHEMA } from '../job-schema.js';
 import type { SchemaNode } from '../schema.js';
 import { optionSchema, type EditorSchema, type Replace } from './option-schema.js';
+import { DATAX_SCHEMA, TRANSFORM_SCHEMAS } from '../transform-schema.js';
 import { anyCase, PARAMETER } from './spellings.js';
 
 type Kind = 'reader' | 'writer';
@@ -37,10 +38,13 @@ export function jobFileSchema(plugins: readonly SchemaPlugin[]): EditorSchema {
     definitions[key] = { description: plugin.summary, ...optionSchema(plugin.options) };
     sides[plugin.kind].push({ names, key, summary: plugin.summary });
   }
-  const replace: Replace = (name, s) =>
-    (name === 'reader' || name === 'writer') && s.properties?.['parameter']?.['x-plugin'] === true
-      ? sideSchema(name, s, sides[name])
-      : null;
+  const replace: Replace = (name, s) => {
+    if (s['x-plugin'] === true && name === 'transform') return { ...optionSchema(s), items: stepSchema() };
+    if (s['x-plugin'] === true && name === 'transformer')
+      return { ...optionSchema(s), items: optionSchema(DATAX_SCHEMA) };
+    const isSide = name === 'reader' || name === 'writer';
+    return isSide && s.properties?.['parameter']?.['x-plugin'] === true ? sideSchema(name, s, sides[name]) : null;
+  };
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: SCHEMA_TITLE,
@@ -49,6 +53,27 @@ export function jobFileSchema(plugins: readonly SchemaPlugin[]): EditorSchema {
     allowTrailingCommas: true,
     ...optionSchema(JOB_SCHEMA, replace),
     definitions,
+  };
+}
+
+/** A step of `transform`: its options by its `op`. */
+function stepSchema(): EditorSchema {
+  const ops = Object.entries(TRANSFORM_SCHEMAS);
+  const words = ops.map(([op]) => op);
+  const description = ops.map(([op, s]) => `${op}: ${s.description ?? ''}`).join(' ');
+  return {
+    type: 'object',
+    required: ['op'],
+    properties: {
+      op: { description, anyOf: [{ enum: words }, { type: 'string', pattern: anyCase(words), doNotSuggest: true }] },
+    },
+    allOf: ops.map(([op, s]) => {
+      const { properties, ...rest } = optionSchema(s);
+      return {
+        if: { type: 'object', required: ['op'], properties: { op: { type: 'string', pattern: anyCase([op]) } } },
+        then: { ...rest, properties: { ...(properties as EditorSchema), op: true } },
+      };
+    }),
   };
 }
 

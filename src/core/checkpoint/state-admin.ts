@@ -219,6 +219,13 @@ export async function resolveState(
   return `epoch ${String(newest.epoch)} of run ${run.runId}: lane ${open.join(', ')} is taken as ${as} by the next start`;
 }
 
+/** The job's own id and those of its further content entries (`<id>#2` …), as far as they have state. */
+export async function entryIds(stateRoot: string, jobId: string): Promise<readonly string[]> {
+  const ids = (await jobStores(stateRoot)).flatMap((j) => (typeof j === 'string' ? [] : [j.jobId]));
+  const others = ids.filter((id) => id.startsWith(`${jobId}#`) && /^\d+$/.test(id.slice(jobId.length + 1)));
+  return ids.includes(jobId) || others.length === 0 ? [jobId, ...others] : others;
+}
+
 export interface ResetDeps {
   readonly log: Logger;
   /** Null: the job file is not at hand; the recorded options must do. */

@@ -106,3 +106,19 @@ test('an unfinished run from before the job had a second entry is finished once'
   assert.equal(again.code, 0, again.stderr);
   for (const name of ['a', 'b']) assert.deepEqual(publishedLines(ws.path(`out-${name}`)), expected(name));
 });
+
+test('state reset by the file is for all entries, by an id for one', async () => {
+  using ws = new Workspace();
+  const job = jobOf(ws, [part('a'), part('b'), part('c')]);
+  const run = () => sync(['run', job, '--output', 'json'], { cwd: ws.dir });
+  const left = async (): Promise<number> =>
+    (JSON.parse((await sync(['state', 'list', '--output', 'json'], { cwd: ws.dir })).stdout) as readonly unknown[])
+      .length;
+  assert.equal((await run()).code, 0);
+  assert.equal(await left(), 3);
+  assert.equal((await sync(['state', 'reset', `${job}#2`], { cwd: ws.dir })).code, 0);
+  assert.equal(await left(), 2);
+  const all = await sync(['state', 'reset', job], { cwd: ws.dir });
+  assert.equal(all.code, 0, all.stderr);
+  assert.equal(await left(), 0);
+});
