@@ -102,7 +102,7 @@ function reportFinding(walk: OptionWalk, f: Finding): void {
   for (let n = at.length; n >= 0; n--) {
     const spot = walk.spots.get(formatPointer(at.slice(0, n)));
     if (!spot) continue;
-    walk.report(f.level ?? 'error', spot.node.offset, [...spot.path, ...at.slice(n)], f.message, f.hint ?? null);
+    walk.report(f.level ?? 'error', spot.node, [...spot.path, ...at.slice(n)], f.message, f.hint ?? null);
     return;
   }
 }
