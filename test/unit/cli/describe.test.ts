@@ -46,8 +46,6 @@ column[].name            string              ""                Name of the colum
                                                                and its number, from 1.
 column[].value           string              null              Every row has this value; null: a
                                                                made-up one.
-column[].random          any                 -                 Has no effect: values are made up by
-                                                               their type
 column[].index           integer             null              Has no effect: columns are made in
                                                                the order of the list.
 column[].format          string              null              Has no effect: values have the
@@ -62,9 +60,8 @@ sliceRecordCount         list of integer or  [0]               Rows of each spli
                                                                endless.
 permitsPerSecond      ~  number              0         rows/s  Most rows per second of one split; 0:
                                                                no limit.
-haveMixupFunction        any                 -                 Has no effect: values are made up by
-                                                               their type
 
+Accepted, without effect: column[].random, haveMixupFunction.
 ~ tuning: may change; the other options must stay the same between two starts of a run
 `;
 
@@ -74,24 +71,14 @@ names     stream, streamwriter, streamsink
 version   ${version} (syncx)
 delivery  at-least-once
 
-OPTION                   TYPE        DEFAULT  DESCRIPTION
-print                    boolean     true     Print each row; false: rows are counted and dropped.
-format                ~  json, text  json     Form of a line: \`json\` is an object, \`text\` is cells
-                                              with a delimiter between them, nothing escaped, for
-                                              the eye.
-fieldDelimiter        ~  string      "\\t"     Between the cells of a line of text; also spelled out
-                                              as \\t, \\u0001 or \\x01. Also writeDelimiter.
-encoding                 any         -        Has no effect: rows are printed in UTF-8
-path                     any         -        Has no effect: rows go to stdout; the writer of files
-                                              is filewriter
-fileName                 any         -        Has no effect: rows go to stdout; the writer of files
-                                              is filewriter
-recordNumBeforeSleep     any         -        Has no effect: a limit of rows per second is
-                                              setting.speed.record
-sleepTime                any         -        Has no effect: a limit of rows per second is
-                                              setting.speed.record
-column                   any         -        Has no effect: all columns that come are printed
+OPTION             TYPE        DEFAULT  DESCRIPTION
+print              boolean     true     Print each row; false: rows are counted and dropped.
+format          ~  json, text  json     Form of a line: \`json\` is an object, \`text\` is cells with a
+                                        delimiter between them, nothing escaped, for the eye.
+fieldDelimiter  ~  string      "\\t"     Between the cells of a line of text; also spelled out as \\t,
+                                        \\u0001 or \\x01. Also writeDelimiter.
 
+Accepted, without effect: encoding, path, fileName, recordNumBeforeSleep, sleepTime, column.
 ~ tuning: may change; the other options must stay the same between two starts of a run
 `;
 
@@ -102,33 +89,19 @@ names     stream, streamwriter, streamsink
 version   ${version} (syncx)
 delivery  at-least-once
 
-OPTION                   TYPE        DEFAULT
-print                    boolean     true
+OPTION             TYPE        DEFAULT
+print              boolean     true
     Print each row; false: rows are counted and dropped.
-format                ~  json, text  json
+format          ~  json, text  json
     Form of a line: \`json\` is an object, \`text\` is cells
     with a delimiter between them, nothing escaped, for the
     eye.
-fieldDelimiter        ~  string      "\\t"
+fieldDelimiter  ~  string      "\\t"
     Between the cells of a line of text; also spelled out as
     \\t, \\u0001 or \\x01. Also writeDelimiter.
-encoding                 any         -
-    Has no effect: rows are printed in UTF-8
-path                     any         -
-    Has no effect: rows go to stdout; the writer of files is
-    filewriter
-fileName                 any         -
-    Has no effect: rows go to stdout; the writer of files is
-    filewriter
-recordNumBeforeSleep     any         -
-    Has no effect: a limit of rows per second is
-    setting.speed.record
-sleepTime                any         -
-    Has no effect: a limit of rows per second is
-    setting.speed.record
-column                   any         -
-    Has no effect: all columns that come are printed
 
+Accepted, without effect: encoding, path, fileName,
+recordNumBeforeSleep, sleepTime, column.
 ~ tuning: may change; the other options must stay the same
 between two starts of a run
 `;
@@ -286,7 +259,6 @@ url                string or list of  required        Where | it is.
 pair            ~  list of object     required        Pairs.
 pair[].from     ~  object             -
 pair[].from.ms  ~  integer            -         ms    时间。
-note               any                -               Has no effect: nothing is noted
 login              object             -               Who asks.
 login.password  !  string             required        The word.
 login.user         string             ""              The name. Also username, a|b.
@@ -295,6 +267,7 @@ headers            map of string      {}              Free.
 tables             map of object      -
 tables.*.key       "a b", 1           -               Its key.
 
+Accepted, without effect: note.
 ~ tuning: may change; the other options must stay the same between two starts of a run
 ! secret: never shown, logged or kept; may change too`,
     );
