@@ -134,3 +134,14 @@ function useOf(flag: string): Use | null {
   const hint = near === null ? 'see sync --help' : `did you mean -${near}?`;
   throw new SyncError('USAGE', `there is no option ${flag}`, { hint });
 }
+
+/** For the page of aliases. */
+export function flagMeanings(): readonly (readonly [string, string])[] {
+  return Object.entries(LAUNCHER_FLAGS).map(([flag, use]) => {
+    if (use === 'job') return [flag, 'the job file'];
+    if ('option' in use) return [flag, `\`${use.option}\``];
+    if ('ignored' in use) return [flag, `no effect: ${use.ignored}`];
+    if ('refused' in use) return [flag, `refused: ${use.refused}`];
+    return [flag, `only ${use.only.filter((v) => v !== '').join(', ')}: ${use.message}`];
+  });
+}
