@@ -10,10 +10,9 @@ import {
   type WriterFacts,
 } from 'syncx/plugin-api';
 import { dataFiles, foreignStaging, type StagedTarget } from 'syncx/plugin-kit';
+import type { TargetRules } from './target-rules.js';
 
-export interface TargetToExplain {
-  readonly writeMode: 'append' | 'overwrite' | 'nonConflict';
-  readonly successFile: boolean;
+export interface TargetToExplain extends TargetRules {
   readonly fileType: 'csv' | 'json' | 'text';
   /** `csv with a header line, gzip`. */
   readonly layout: string;
@@ -63,7 +62,7 @@ export function explainStdout(o: TargetToExplain, from: readonly PlanColumn[] | 
 async function lookAt(target: StagedTarget, o: TargetToExplain, missing: boolean, runId: string): Promise<PlanTarget> {
   const { folder } = target;
   if (missing) return { place: folder, state: 'missing', holds: null, effect: 'the folder is made' };
-  const files = await dataFiles(target, runId);
+  const files = await dataFiles(target, runId, o.only);
   const n = files.length;
   if (n === 0) return { place: folder, state: 'empty', holds: null, effect: 'files are added' };
   const they = n === 1 ? 'it' : 'they';

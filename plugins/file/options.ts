@@ -1,3 +1,13 @@
+import {
+  COMMON_IGNORED,
+  CSV_READER_CONFIG,
+  HEADER_NAMES,
+  LINE_DELIMITER,
+  READER_COLUMN_IGNORED,
+  WRITER_COLUMN_IGNORED,
+  WRITER_IGNORED,
+} from './foreign-schema.js';
+
 const FILE_TYPE = {
   title: 'File type',
   description:
@@ -6,7 +16,7 @@ const FILE_TYPE = {
   enum: ['csv', 'json', 'text'],
   default: 'csv',
   examples: ['csv', 'json'],
-  'x-aliases': ['format'],
+  'x-aliases': ['format', 'fileFormat'],
   'x-values': { CSV: 'csv', JSON: 'json', jsonl: 'json', JSONL: 'json', TEXT: 'text', txt: 'text', TXT: 'text' },
 } as const;
 
@@ -83,7 +93,7 @@ export const READER_OPTIONS = {
     fieldDelimiter: FIELD_DELIMITER,
     quoteChar: QUOTE_CHAR,
     escapeChar: ESCAPE_CHAR,
-    isFirstLineHeader: HEADER,
+    isFirstLineHeader: { ...HEADER, 'x-aliases': ['skipHeader'] },
     encoding: {
       ...ENCODING,
       description:
@@ -98,6 +108,7 @@ export const READER_OPTIONS = {
       enum: ['auto', 'none', 'gzip', 'zstd', 'bzip2'],
       default: 'auto',
       examples: ['gzip', 'zstd'],
+      'x-aliases': ['compressType'],
       'x-values': {
         GZIP: 'gzip',
         gz: 'gzip',
@@ -117,9 +128,13 @@ export const READER_OPTIONS = {
       minimum: 0,
       default: 67108864,
       examples: [268435456],
+      'x-aliases': ['maxFetchSize'],
       'x-unit': 'bytes',
       'x-state': 'tuning',
     },
+    csvReaderConfig: CSV_READER_CONFIG,
+    lineDelimiter: LINE_DELIMITER,
+    ...COMMON_IGNORED,
     watch: {
       title: 'Watch for new files',
       description: 'The job does not end: it keeps looking for files that appear, and reads each once.',
@@ -180,6 +195,11 @@ export const READER_OPTIONS = {
               // As text: the config hands over the digits of the job file, which a double could not hold.
               value: { type: ['string', 'null'], description: 'A constant, in place of a field of the file.' },
               format: { type: 'string', description: 'Pattern of dates and times, as dd.MM.yyyy HH:mm.' },
+              parseFormat: {
+                type: 'string',
+                description: 'ChunJun: the pattern to read by; format, which it writes by, then has no effect.',
+              },
+              ...READER_COLUMN_IGNORED,
               meta: {
                 type: 'string',
                 enum: ['file', 'path', 'line', 'mtime', 'size'],
@@ -214,11 +234,16 @@ export const WRITER_OPTIONS = {
       minLength: 1,
       pattern: '^[^./_][^/]*$',
       examples: ['orders'],
+      'x-aliases': ['ftpFileName'],
     },
     fileType: FILE_TYPE,
     fieldDelimiter: FIELD_DELIMITER,
     quoteChar: QUOTE_CHAR,
     escapeChar: ESCAPE_CHAR,
+    header: HEADER_NAMES,
+    lineDelimiter: { ...LINE_DELIMITER, enum: ['\n', '\\n'] },
+    ...COMMON_IGNORED,
+    ...WRITER_IGNORED,
     isFirstLineHeader: { ...HEADER, description: 'Every csv or text file begins with a line that names the columns.' },
     encoding: {
       ...ENCODING,
@@ -234,6 +259,7 @@ export const WRITER_OPTIONS = {
       enum: ['none', 'gzip', 'zstd'],
       default: 'none',
       examples: ['gzip', 'zstd'],
+      'x-aliases': ['compressType'],
       'x-values': { GZIP: 'gzip', gz: 'gzip', ZSTD: 'zstd', zst: 'zstd', NONE: 'none', '': 'none' },
     },
     column: {
@@ -253,6 +279,7 @@ export const WRITER_OPTIONS = {
             properties: {
               name: { type: 'string', minLength: 1, description: 'Name of the column.' },
               type: { type: 'string', description: 'Has no effect: a column has the type it was read with.' },
+              ...WRITER_COLUMN_IGNORED,
             },
           },
         ],
@@ -261,13 +288,13 @@ export const WRITER_OPTIONS = {
     writeMode: {
       title: 'Write mode',
       description:
-        'What happens to files that are there: append leaves them and adds files, overwrite removes them at the end, nonConflict stops the job.',
+        'What happens to files that are there: append leaves them and adds files, overwrite removes them at the end, truncate (of DataX) removes those whose name begins with fileName, nonConflict stops the job (with fileName: only where one begins with it).',
       type: 'string',
-      enum: ['append', 'overwrite', 'nonConflict'],
+      enum: ['append', 'overwrite', 'truncate', 'nonConflict'],
       default: 'append',
       examples: ['append', 'overwrite'],
       'x-aliases': ['mode'],
-      'x-values': { APPEND: 'append', OVERWRITE: 'overwrite', nonconflict: 'nonConflict', NONCONFLICT: 'nonConflict' },
+      'x-values': { insert: 'append' },
     },
     successFile: {
       title: 'Success file',
@@ -363,6 +390,7 @@ export const WRITER_OPTIONS = {
     },
     fileNameSuffix: {
       title: 'Name suffix',
+      'x-aliases': ['suffix', 'suffixName'],
       description: 'Ends the name of every file; by default it follows from fileType and compress (.csv, .jsonl.gz …).',
       type: 'string',
       pattern: '^[^/]*$',

@@ -3,7 +3,6 @@ import {
   SyncError,
   type Finding,
   type JsonValue,
-  type OptionsOf,
   type PluginContext,
   type Position,
   type Reader,
@@ -28,13 +27,14 @@ import { FileLaneReader } from './lane-reader.js';
 import { STDIN, listFiles, pathList } from './file-list.js';
 import type { FileSpec } from './file-spec.js';
 import { explainSplit } from './file-split.js';
+import { checkForeign, ownOptions, type ReaderOptions } from './foreign-options.js';
 import { READER_OPTIONS } from './options.js';
 import { FilePlanner, StdinPlanner } from './planner.js';
 import type { Cutting, Plan } from './saved-plan.js';
 import { SplitFeed } from './split-feed.js';
 import { beginFile, pointOf, type BegunFile, type ReadingOptions } from './split-reading.js';
 
-type Options = OptionsOf<typeof READER_OPTIONS>;
+type Options = ReaderOptions;
 
 function formatOf(o: Options): FileFormat {
   const columns = columnSpecs(o.column);
@@ -58,8 +58,9 @@ function columnRules(o: Options): ColumnRules {
   return { json, star: json ? WHOLE_LINE : null };
 }
 
-function check(o: Options): readonly Finding[] {
-  const findings = [...checkFormat(o, 'all'), ...checkColumns(o.column, columnRules(o))];
+function check(given: Options): readonly Finding[] {
+  const o = ownOptions(given);
+  const findings = [...checkFormat(o, 'all'), ...checkForeign(given), ...checkColumns(o.column, columnRules(o))];
   const paths = pathList(o.path);
   if (paths.length === 0) findings.push({ path: 'path', message: 'no path is given' });
   if (paths.includes(STDIN) && paths.length > 1) {
@@ -119,8 +120,9 @@ function checkWatch(plan: Plan, watch: boolean): void {
   );
 }
 
-function createReader(o: Options, context: PluginContext): Reader {
+function createReader(given: Options, context: PluginContext): Reader {
   const { log } = context;
+  const o = ownOptions(given);
   const reading: ReadingOptions = { format: formatOf(o), compress: o.compress, encoding: decodedFrom(o) };
   const star = hasStar(columnSpecs(o.column)) && o.fileType !== 'json';
   const paths = pathList(o.path);
@@ -225,7 +227,7 @@ export const reader = defineReader({
   replayable: 'by-options', // standard input is not
   check,
   columns: (o) => {
-    const specs = columnSpecs(o.column);
+    const specs = columnSpecs(ownOptions(o).column);
     // Writers take meta columns only where they name them, so that counting columns would say nothing.
     if (specs === null || !specs.every(isSpec) || specs.some((c) => c.meta !== null)) return null;
     return specs.map((c, i) => c.name ?? unnamed(c.index ?? i));

@@ -14,6 +14,8 @@ const SUCCESS = '_SUCCESS';
 export interface TargetRules {
   readonly writeMode: 'append' | 'overwrite' | 'nonConflict';
   readonly successFile: boolean;
+  /** Files whose name begins otherwise are let be; null: all count. */
+  readonly only: string | null;
 }
 
 /** @throws SyncError SINK_CONFLICT where `nonConflict` finds files, or the folder is none. */
@@ -27,7 +29,7 @@ export async function beginTarget(
   const { storage } = target;
   await storage.makeFolder(target.folder);
   await folder.assertThere();
-  if (rules.writeMode === 'nonConflict') await assertEmpty(target, run.runId);
+  if (rules.writeMode === 'nonConflict') await assertEmpty(target, run.runId, rules.only);
   for (const o of await foreignStaging(target, run.runId)) {
     log.warn(
       { folder: o.folder, run: o.runId, files: o.files },
@@ -35,13 +37,13 @@ export async function beginTarget(
     );
   }
   if (rules.writeMode !== 'overwrite') return;
-  await listReplaced(target, run.runId, run.attempt);
+  await listReplaced(target, run.runId, run.attempt, rules.only);
   // What it vouches for is about to be replaced.
   if (await storage.remove(storage.join(target.folder, SUCCESS))) await storage.syncFolder(target.folder);
 }
 
-async function assertEmpty(target: StagedTarget, runId: string): Promise<void> {
-  const files = await dataFiles(target, runId);
+async function assertEmpty(target: StagedTarget, runId: string, only: string | null): Promise<void> {
+  const files = await dataFiles(target, runId, only);
   const [first] = files;
   if (first === undefined) return;
   const more = files.length > 1 ? ` and ${String(files.length - 1)} more` : '';

@@ -36,7 +36,7 @@ import { checkFormat, csvDialect, layoutText, textDialect } from './format-optio
 import { FileLaneWriter, type WritingOptions } from './lane-writer.js';
 import { WRITER_OPTIONS } from './options.js';
 import type { Rolling } from './rolling.js';
-import { beginTarget, completeTarget } from './target-rules.js';
+import { beginTarget, completeTarget, type TargetRules } from './target-rules.js';
 
 type Options = OptionsOf<typeof WRITER_OPTIONS>;
 
@@ -66,7 +66,14 @@ function check(o: Options): readonly Finding[] {
     const hint = 'Pipe the output into the program that compresses.';
     findings.push({ path: 'compress', message: 'standard output is not compressed', hint });
   }
-  const names = wantedColumns(o) ?? [];
+  const named = wantedColumns(o);
+  if (o.header !== undefined && o.fileType === 'json') {
+    findings.push({ path: 'header', level: 'warning', message: 'JSON lines have no header line; it has no effect' });
+  } else if (o.header !== undefined && named?.includes('*') === false && named.length !== o.header.length) {
+    const message = `the header has ${String(o.header.length)} names, column ${String(named.length)}`;
+    findings.push({ path: 'header', message, hint: 'Give each column one.' });
+  }
+  const names = named ?? [];
   names.forEach((name, i) => {
     const path = `column[${String(i)}]`;
     if (names.indexOf(name) !== i) findings.push({ path, message: `the column \`${name}\` stands here twice` });
@@ -74,8 +81,28 @@ function check(o: Options): readonly Finding[] {
   return findings;
 }
 
+const hasHeader = (o: Options): boolean => o.isFirstLineHeader || o.header !== undefined;
+
 function formatOf(o: Options): OutputFormat {
-  const header = o.isFirstLineHeader;
+  const { header: names } = o;
+  const format = plainFormatOf(o, hasHeader(o));
+  return names === undefined || o.fileType === 'json' ? format : withHeader(format, names);
+}
+
+/** The names of the header are the job's, not those of the columns. */
+function withHeader(format: OutputFormat, names: readonly string[]): OutputFormat {
+  return {
+    selfDescribing: format.selfDescribing,
+    encoder: (schema, { projection, names: own }) => {
+      if (own.length === names.length) return format.encoder(schema, { projection, names });
+      const message = `the header names ${String(names.length)} columns, the rows have ${String(own.length)}`;
+      const hint = `Their columns: ${own.join(', ')}.`;
+      throw new SyncError('COLUMN_MISMATCH', message, { place: 'writer.parameter.header', retry: 'never', hint });
+    },
+  };
+}
+
+function plainFormatOf(o: Options, header: boolean): OutputFormat {
   switch (o.fileType) {
     case 'csv':
       return csvOutput({ dialect: csvDialect(o), header });
@@ -98,6 +125,14 @@ function targetOf(o: Options, context: PluginContext): StagedTarget {
     suffix: suffixOf(o),
     failpoint: (step) => context.failpoint(step),
   };
+}
+
+/** DataX minds only files of the job's own name. */
+function rulesOf(o: Options): TargetRules {
+  const { writeMode, successFile, fileName } = o;
+  const own = fileName ?? (o.fileNamePrefix === '' ? null : o.fileNamePrefix);
+  if (writeMode === 'truncate') return { writeMode: 'overwrite', successFile, only: own };
+  return { writeMode, successFile, only: writeMode === 'nonConflict' ? (fileName ?? null) : null };
 }
 
 function rollingOf(o: Options): Rolling {
@@ -141,7 +176,8 @@ function checkNames(o: Options): readonly Finding[] {
 /** Two starts with the same layout may write to one file. */
 function layoutOf(o: Options): string {
   const { fileType, fieldDelimiter, quoteChar, escapeChar, nullFormat, isFirstLineHeader, encoding } = o;
-  return JSON.stringify([fileType, fieldDelimiter, quoteChar, escapeChar, nullFormat, isFirstLineHeader, encoding]);
+  const layout = [fileType, fieldDelimiter, quoteChar, escapeChar, nullFormat, isFirstLineHeader, encoding];
+  return JSON.stringify(o.header === undefined ? layout : [...layout, o.header]);
 }
 
 async function openLane(
@@ -177,10 +213,10 @@ async function encodedFormatOf(o: Options): Promise<OutputFormat> {
 }
 
 function toExplain(o: Options): TargetToExplain {
-  const { writeMode, successFile, fileType, nullFormat, compress } = o;
+  const { fileType, nullFormat, compress } = o;
   const encoding = encodingName(o.encoding) ?? 'utf-8';
-  const layout = layoutText({ ...o, encoding }, compress);
-  return { writeMode, successFile, fileType, layout, nullFormat, encoding };
+  const layout = layoutText({ ...o, encoding, isFirstLineHeader: hasHeader(o) }, compress);
+  return { ...rulesOf(o), fileType, layout, nullFormat, encoding };
 }
 
 async function createWriter(o: Options, context: PluginContext): Promise<Writer> {
@@ -189,7 +225,7 @@ async function createWriter(o: Options, context: PluginContext): Promise<Writer>
     format,
     compress: o.compress,
     columns: wantedColumns(o),
-    header: o.isFirstLineHeader,
+    header: hasHeader(o),
     rolling: rollingOf(o),
     bucket: bucketOf(o),
     maxOpen: o.bucket === 'none' ? 1 : o.maxOpenBuckets,
@@ -212,10 +248,11 @@ async function createWriter(o: Options, context: PluginContext): Promise<Writer>
   }
   const target = targetOf(o, context);
   const folder = new TargetFolder(target.storage, target.folder);
+  const rules = rulesOf(o);
   return {
     delivery: 'exactly-once',
-    replacesTarget: o.writeMode === 'overwrite',
-    begin: (run) => beginTarget(target, folder, o, run, context.log),
+    replacesTarget: rules.writeMode === 'overwrite',
+    begin: (run) => beginTarget(target, folder, rules, run, context.log),
     openLane: (lane, restored) => openLane(writing, target, lane, restored),
     recoverLanes: spreadKept,
     committer: stagedCommitter(target),
@@ -223,7 +260,7 @@ async function createWriter(o: Options, context: PluginContext): Promise<Writer>
       const { explainFolder } = await import('./explain-target.js');
       return explainFolder(target, toExplain(o), from, resumes);
     },
-    complete: (run) => completeTarget(target, folder, o, run, context.log),
+    complete: (run) => completeTarget(target, folder, rules, run, context.log),
   };
 }
 

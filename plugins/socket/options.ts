@@ -1,5 +1,8 @@
 import type { OptionsOf, OptionsSchema } from 'syncx/plugin-api';
 
+/** An option of FlinkX or DataX that has no effect, and why. */
+const ignored = (why: string) => ({ description: `Has no effect: ${why}.`, 'x-ignored': why }) as const;
+
 export const READER_OPTIONS = {
   type: 'object',
   additionalProperties: false,
@@ -40,6 +43,10 @@ export const READER_OPTIONS = {
               // As text: the config hands over the digits of the job file, which a double could not hold.
               value: { type: ['string', 'null'], description: 'A constant, in place of a field of the line.' },
               format: { type: 'string', description: 'Pattern of dates and times, as dd.MM.yyyy HH:mm.' },
+              parseFormat: ignored('the pattern to read by is format'),
+              splitter: ignored('nothing is split'),
+              isPart: ignored('there are no folders'),
+              notNull: ignored('rows are not refused for NULL'),
             },
           },
         ],

@@ -1,5 +1,8 @@
 import type { OptionsOf, OptionsSchema } from 'syncx/plugin-api';
 
+/** An option of FlinkX or DataX that has no effect, and why. */
+const ignored = (why: string) => ({ description: `Has no effect: ${why}.`, 'x-ignored': why }) as const;
+
 const COUNT = {
   type: 'integer',
   minimum: 0,
@@ -62,6 +65,7 @@ export const READER_OPTIONS = {
             default: null,
             description: 'Every row has this value; null: a made-up one.',
           },
+          random: ignored('values are made up by their type'),
           ...UNUSED,
         },
       },
@@ -80,12 +84,16 @@ export const READER_OPTIONS = {
       'x-unit': 'rows/s',
       'x-state': 'tuning',
     },
+    haveMixupFunction: ignored('values are made up by their type'),
   },
 } as const satisfies OptionsSchema;
 
 export const UNUSED_COLUMN_KEYS = Object.keys(UNUSED) as readonly (keyof typeof UNUSED)[];
 
 export type ReaderOptions = OptionsOf<typeof READER_OPTIONS>;
+
+const TO_FILES = 'rows go to stdout; the writer of files is filewriter';
+const TO_SLOW = 'a limit of rows per second is setting.speed.record';
 
 export const WRITER_OPTIONS = {
   type: 'object',
@@ -110,6 +118,12 @@ export const WRITER_OPTIONS = {
       'x-state': 'tuning',
       description: 'Between the cells of a line of text; also spelled out as \\t, \\u0001 or \\x01.',
     },
+    encoding: ignored('rows are printed in UTF-8'),
+    path: ignored(TO_FILES),
+    fileName: ignored(TO_FILES),
+    recordNumBeforeSleep: ignored(TO_SLOW),
+    sleepTime: ignored(TO_SLOW),
+    column: ignored('all columns that come are printed'),
   },
 } as const satisfies OptionsSchema;
 

@@ -17,7 +17,6 @@ const FIRST_STEPS =
 
 /** @returns the exit code. */
 export async function runCommandLine(given: readonly string[]): Promise<number> {
-  const args = joinParameters(given);
   // Filled by the handlers of yargs, which only choose: for an asynchronous handler, or one that fails, yargs would take
   // a command's own failure for a wrong usage.
   const chosen: Action[] = [];
@@ -25,6 +24,7 @@ export async function runCommandLine(given: readonly string[]): Promise<number> 
     chosen.push(action);
   };
   try {
+    const args = joinParameters(LAUNCHER.test(given.join('\n')) ? await fromLauncher(given) : given);
     checkSwitches(args);
     const found = findCommand(args);
     const parser = found ? oneCommand(found.command, found.rest, choose) : allCommands(args);
@@ -36,6 +36,15 @@ export async function runCommandLine(given: readonly string[]): Promise<number> 
     printNote(withoutSecrets(renderError(error)));
     return exitCodeOf(error);
   }
+}
+
+/** A flag of a launcher of FlinkX, ChunJun or DataX: one dash and a word, or `--job`. What it says is loaded only then. */
+const LAUNCHER = /^(?:-[A-Za-z][A-Za-z]+|-s|-[jm]|--(?:job|mode|jobid|jvm|loglevel))(?:=|$)/m;
+
+async function fromLauncher(given: readonly string[]): Promise<readonly string[]> {
+  const { args, warnings } = (await import('./launcher-flags.js')).translateFlags(given);
+  for (const w of warnings) printNote(w);
+  return args;
 }
 
 /** A value may begin with a dash (DataX's `-p "-Dday=1"`), which yargs would take for the next option. */

@@ -40,14 +40,33 @@ function command<T>(
 const jobArgument = <T>(y: Argv<T>) =>
   y.positional('job', { type: 'string', demandOption: true, describe: 'Path of the job file.' });
 
+/** Of a repeated option yargs makes a list, of one that stands alone none. */
+const asList = (v: string | readonly string[] | undefined): readonly string[] =>
+  typeof v === 'string' ? [v] : (v ?? []);
+
 const paramOption = <T>(y: Argv<T>) =>
   y.option('param', {
     alias: 'p',
     type: 'string',
     nargs: 1,
     describe: 'name=value for ${name} in the job file; repeat it, or give JSON: \'{"name": 1}\'.',
-    coerce: (v: string | readonly string[] | undefined): readonly string[] => (typeof v === 'string' ? [v] : (v ?? [])),
+    coerce: asList,
   });
+
+const confOption = <T>(y: Argv<T>) =>
+  y
+    .option('conf', {
+      type: 'string',
+      nargs: 1,
+      describe: 'key=value for job.setting, or a key of Flink; wins over the job file; repeat it.',
+      coerce: asList,
+    })
+    .option('conf-prop', {
+      type: 'string',
+      nargs: 1,
+      describe: 'The same as JSON: \'{"execution.checkpointing.interval": 60000}\'; also -confProp.',
+      coerce: asList,
+    });
 
 const outputOption = <T>(y: Argv<T>) =>
   y.option('output', {
@@ -97,7 +116,7 @@ const runOption = <T>(y: Argv<T>) =>
   });
 
 const runOptions = <T>(y: Argv<T>) =>
-  outputOption(stateOptions(paramOption(jobArgument(y))))
+  outputOption(stateOptions(confOption(paramOption(jobArgument(y)))))
     .option('fresh', { type: 'boolean', default: false, describe: 'Start anew; give up an unfinished run.' })
     .option('allow-replay', {
       type: 'boolean',
@@ -143,7 +162,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     'validate',
     '<job>',
     'Check a job file and its options; connects to nothing.',
-    (y) => outputOption(paramOption(jobArgument(y))),
+    (y) => outputOption(confOption(paramOption(jobArgument(y)))),
     async (a) => (await import('./commands/validate.js')).validateCommand(a),
   ),
   command(

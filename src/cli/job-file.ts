@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { loadJob } from '../config/load-job.js';
 import type { JobInput, JobResult } from '../config/job.js';
+import type { GivenConf } from '../config/conf/given.js';
 import type { GivenParameters } from '../config/parameters/given.js';
 import { peekJob } from '../config/peek-job.js';
 import type { JobSpec } from '../job/job-spec.js';
@@ -47,6 +48,9 @@ export interface JobArguments {
   readonly jobId?: string | undefined;
   /** As they were given: `name=value`, or JSON. */
   readonly param?: readonly string[] | undefined;
+  /** `key=value`, and JSON objects of them. */
+  readonly conf?: readonly string[] | undefined;
+  readonly confProp?: readonly string[] | undefined;
 }
 
 /** `now`: what the clock shows (ms since 1970), where it is not now. @throws SyncError JOB_FILE, USAGE */
@@ -77,7 +81,13 @@ export async function jobAt(
 export async function jobInput(path: string, args: JobArguments): Promise<JobInput> {
   const text = await readJobText(path);
   const parameters = await parametersOf(args);
-  return { text, name: path, defaultJobId: jobIdOfPath(path), jobId: args.jobId, parameters, env: process.env };
+  const conf = await confOf(args);
+  return { text, name: path, defaultJobId: jobIdOfPath(path), jobId: args.jobId, parameters, conf, env: process.env };
+}
+
+async function confOf({ conf = [], confProp = [] }: JobArguments): Promise<readonly GivenConf[] | undefined> {
+  if (conf.length + confProp.length === 0) return undefined;
+  return (await import('../config/conf/given.js')).givenConf(conf, confProp);
 }
 
 async function parametersOf({ param = [] }: JobArguments): Promise<GivenParameters | undefined> {

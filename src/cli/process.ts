@@ -35,7 +35,7 @@ export function guardProcess(args: readonly string[]): void {
 /** Ends the process with nothing but the error told. */
 export function failAtOnce(args: readonly string[], error: SyncError): void {
   // `--output json` promises a JSON line whatever happens; what was committed is not known here, so no counts.
-  if (args[0] === 'run' && hasOption(args, '--output', 'json')) {
+  if ((args[0] === 'run' || args.some((a) => /^--?job$/.test(a))) && hasOption(args, '--output', 'json')) {
     const nothing: JsonObject = { read: null, written: null, dirty: null, filtered: null, bytesRead: null };
     const rest: JsonObject = { bytesWritten: null, seconds: null, epochs: null, delivery: null };
     const line = { ok: false, state: 'failed', ...nothing, ...rest, error: reportError(error) };

@@ -24,7 +24,11 @@ const seconds = (description: string): SchemaNode => ({
 });
 const ignored = (why: string): SchemaNode => ({ 'x-ignored': why });
 
+const METRICS = 'counts stand in the summary, whatever collects metrics elsewhere';
 const RESUMES = 'an interrupted run is resumed by its checkpoint, whatever this says';
+
+/** DataX jobs write a limit that there is none of so. */
+const NO_LIMIT = { '-1': 0 };
 
 const SPEED: SchemaNode = {
   type: 'object',
@@ -39,6 +43,7 @@ const SPEED: SchemaNode = {
       default: 0,
       'x-unit': 'bytes/s',
       'x-aliases': ['byte'],
+      'x-values': NO_LIMIT,
       description: 'Bytes per second for the whole job; 0: no limit.',
     },
     record: {
@@ -46,6 +51,7 @@ const SPEED: SchemaNode = {
       minimum: 0,
       default: 0,
       'x-unit': 'rows/s',
+      'x-values': NO_LIMIT,
       description: 'Rows per second for the whole job; 0: no limit.',
     },
     rebalance: ignored('each lane writes what it reads'),
@@ -82,6 +88,7 @@ const CHECKPOINT: SchemaNode = {
       type: 'string',
       enum: ['retain', 'delete'],
       default: 'retain',
+      'x-values': { RETAIN_ON_CANCELLATION: 'retain', DELETE_ON_CANCELLATION: 'delete' },
       description: 'What becomes of the state of a run that is stopped.',
     },
     resume: { type: 'boolean', default: true, description: 'Go on with an unfinished run instead of starting anew.' },
@@ -166,7 +173,8 @@ const RESTART: SchemaNode = {
   },
 };
 
-const SETTING: SchemaNode = {
+/** `job.setting`. */
+export const SETTING_SCHEMA: SchemaNode = {
   type: 'object',
   default: {},
   properties: {
@@ -184,7 +192,13 @@ const SETTING: SchemaNode = {
       type: 'object',
       properties: {
         path: { type: 'string', minLength: 1, description: 'Folder for the files of dirty rows.' },
-        hadoopConfig: ignored('dirty rows go to a local folder'),
+        // Looked into by settings.ts: beside it, path is one of HDFS.
+        hadoopConfig: {
+          type: 'object',
+          additionalProperties: true,
+          'x-secret': true,
+          description: 'Has no effect: dirty rows go to a local folder.',
+        },
       },
     },
     restore: {
@@ -200,12 +214,21 @@ const SETTING: SchemaNode = {
     },
     log: ignored('logs go to stderr; see --log-level and --log-format'),
     restart: RESTART,
-    test: ignored('it belongs to FlinkX'),
-    metricPluginConf: ignored('it belongs to FlinkX'),
-    metricPluginConfig: ignored('it belongs to FlinkX'),
-    dryRun: ignored('use "sync validate"'),
+    test: ignored('to measure one side, put the stream reader or writer in place of the other'),
+    metricPluginConf: ignored(METRICS),
+    metricPluginConfig: ignored(METRICS),
+    dryRun: {
+      type: 'boolean',
+      default: false,
+      description: 'Only false: a check of the job is "sync validate".',
+    },
+    keyVersion: ignored('values are not decrypted; secrets come from ${env:NAME} or ${file:path}'),
   },
 };
+
+const DATAX_CORE = 'it configures the process of DataX; limits and checkpoints stand in job.setting';
+
+const DATABASE_CHANGES = 'it is for readers that follow the changes of a whole database';
 
 const plugin = (extra: Readonly<Record<string, SchemaNode>>): SchemaNode => ({
   type: 'object',
@@ -224,6 +247,10 @@ export const JOB_SCHEMA: SchemaNode = {
   required: ['job'],
   properties: {
     $schema: { type: 'string' },
+    core: ignored(DATAX_CORE),
+    common: ignored(DATAX_CORE),
+    entry: ignored(DATAX_CORE),
+    setting: ignored('settings stand in job.setting'),
     job: {
       type: 'object',
       required: ['content'],
@@ -247,10 +274,14 @@ export const JOB_SCHEMA: SchemaNode = {
                 'x-plugin': true,
                 description: "The same as a list of DataX's transformers.",
               },
+              nameMapping: ignored(DATABASE_CHANGES),
+              restoration: ignored(DATABASE_CHANGES),
             },
           },
         },
-        setting: SETTING,
+        setting: SETTING_SCHEMA,
+        preHandler: ignored('handlers of DataX are programs of its own'),
+        postHandler: ignored('handlers of DataX are programs of its own'),
       },
     },
   },

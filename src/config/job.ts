@@ -1,5 +1,6 @@
 import type { JobSpec } from '../job/job-spec.js';
 import type { AnyReaderDefinition, AnyWriterDefinition, SyncError } from '../plugin-api/index.js';
+import type { GivenConf } from './conf/given.js';
 import type { GivenParameters } from './parameters/given.js';
 import type { Problem } from './problem.js';
 import type { ValidateFunction } from './validate-options.js';
@@ -25,6 +26,8 @@ export interface JobInput {
   readonly jobId?: string | undefined;
   /** Of the command line. */
   readonly parameters?: GivenParameters | undefined;
+  /** Settings of the command line: they win over the file's. */
+  readonly conf?: readonly GivenConf[] | undefined;
   /** What the clock shows (ms since 1970); null: what it shows now. */
   readonly now?: number | null | undefined;
   /** Variables for `${env:…}`. */

@@ -1,5 +1,6 @@
 import type { Node } from 'jsonc-parser';
 import { checkColumns, columnsOf } from './columns.js';
+import type { GivenConf } from './conf/given.js';
 import { JOB_SCHEMA } from './job-schema.js';
 import type { JobInput, JobResult, PluginSource } from './job.js';
 import { jobIdProblem } from '../job/job-id.js';
@@ -62,7 +63,8 @@ export async function loadJob(input: JobInput, plugins: PluginSource): Promise<J
   const { parameters, now, fixed } = await parametersFor(input);
   const walk = new OptionWalk(source, parameters);
   walk.problems.push(...parsed.problems);
-  const raw = walk.run(JOB_SCHEMA, parsed.root, []) as RawJob;
+  const root = input.conf?.length ? await withConf(parsed.root, input.conf, walk) : parsed.root;
+  const raw = walk.run(JOB_SCHEMA, root, []) as RawJob;
   const validate = (await plugins.validator('job')) ?? (await compileSchema(JOB_SCHEMA, 'the job file'));
   const frameValid = validateWalked(validate, JOB_SCHEMA, raw, walk, source);
 
@@ -74,7 +76,7 @@ export async function loadJob(input: JobInput, plugins: PluginSource): Promise<J
   const setting = frameValid ? raw.job?.setting : undefined;
   const idSpot = walk.spots.get('/job/setting/jobId');
   const idProblem = typeof setting?.jobId === 'string' ? jobIdProblem(setting.jobId) : null;
-  if (idSpot && idProblem !== null) walk.report('error', idSpot.node.offset, idSpot.path, idProblem, null);
+  if (idSpot && idProblem !== null) walk.report('error', idSpot.node, idSpot.path, idProblem, null);
   const settings = setting?.checkpoint ? buildSettings({ ...setting, checkpoint: setting.checkpoint }, walk) : null;
   for (const name of parameters?.unused() ?? []) {
     walk.report('warning', 0, [], `parameter ${name} is given, and nothing in the file asks for it`, null);
@@ -112,6 +114,10 @@ export async function loadJob(input: JobInput, plugins: PluginSource): Promise<J
     clockGiven: fixed,
     problems,
   };
+}
+
+async function withConf(root: Node, conf: readonly GivenConf[], walk: OptionWalk): Promise<Node> {
+  return (await import('./conf/plant.js')).plantConf(root, conf, walk);
 }
 
 /**

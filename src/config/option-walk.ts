@@ -18,7 +18,7 @@ import { suggestion } from './suggest.js';
 
 /** Where a value of the result stands in the file. */
 export interface Spot {
-  readonly node: Node;
+  readonly node: PlantedNode;
   /** The path with the names that the file uses (an alias stays an alias). */
   readonly path: readonly PathSegment[];
   readonly secret: boolean;
@@ -71,12 +71,21 @@ export class OptionWalk {
     return this.#value(schema, node, path, [], { secret: false, tuning: false });
   }
 
-  report(level: Problem['level'], offset: number, path: readonly PathSegment[], message: string, hint: string | null) {
+  /** `at`: a node, or an offset in the file. */
+  report(
+    level: Problem['level'],
+    at: number | PlantedNode,
+    path: readonly PathSegment[],
+    message: string,
+    hint: string | null,
+  ): void {
+    const from = typeof at === 'number' ? undefined : at.from;
     this.problems.push({
       code: 'JOB_INVALID',
       level,
-      file: this.#source.name,
-      ...this.#source.place(offset),
+      ...(from === undefined
+        ? { file: this.#source.name, ...this.#source.place(typeof at === 'number' ? at : at.offset) }
+        : { file: from, line: 0, column: 0 }),
       path: formatPath(path),
       message,
       hint,
@@ -140,8 +149,8 @@ export class OptionWalk {
       if (main === null) {
         const extra = extraPropertyOf(schema, name);
         if (extra === null) {
-          const known = Object.keys(schema.properties ?? {});
-          this.report('error', key.offset, here, 'unknown option', suggestion(name, known, 'options'));
+          const known = usefulNames(schema);
+          this.report('error', key, here, 'unknown option', suggestion(name, known, 'options'));
         } else {
           const secret = inner.secret === 'properties' ? isSecretName(name) || inner.secret : inner.secret;
           define(out, name, this.#value(extra, value, here, [...at, name], { ...inner, secret }));
@@ -150,13 +159,13 @@ export class OptionWalk {
       }
       const target = propertyOf(schema, main) ?? {};
       if (target['x-ignored'] !== undefined) {
-        this.report('warning', key.offset, here, 'has no effect', target['x-ignored']);
+        this.report('warning', key, here, 'has no effect', target['x-ignored']);
         continue;
       }
       const before = namedBy.get(main);
       if (before !== undefined && before !== name) {
         const message = `${JSON.stringify(before)} and ${JSON.stringify(name)} are two names of one option`;
-        this.report('error', key.offset, here, message, 'keep one of them');
+        this.report('error', key, here, message, 'keep one of them');
         continue;
       }
       namedBy.set(main, name);
@@ -183,7 +192,7 @@ export class OptionWalk {
     const r = this.#parameters?.replace(node, template, bare, keep);
     if (!r) return { node };
     if ('message' in r) {
-      this.report('error', node.offset, path, r.message, r.hint);
+      this.report('error', node, path, r.message, r.hint);
       return { node, shown: null, unresolved: true };
     }
     if (inner.secret === false) this.uses.push(...r.uses.map((u) => ({ ...u, identity: !inner.tuning })));
@@ -240,13 +249,7 @@ export class OptionWalk {
   #number(value: number, fractions: boolean, node: Node, path: readonly PathSegment[], literal: string): number {
     if (!fractions && Number.isInteger(value) && !Number.isSafeInteger(value)) {
       const message = `${literal} is too large`;
-      this.report(
-        'error',
-        node.offset,
-        path,
-        message,
-        `the largest whole number is ${String(Number.MAX_SAFE_INTEGER)}`,
-      );
+      this.report('error', node, path, message, `the largest whole number is ${String(Number.MAX_SAFE_INTEGER)}`);
     }
     return value;
   }
@@ -276,6 +279,11 @@ function defaultOf(schema: SchemaNode): unknown {
     if (s.default !== undefined && !Object.hasOwn(out, name)) out[name] = defaultOf(s);
   }
   return out;
+}
+
+/** Not those that are only accepted. */
+function usefulNames(schema: SchemaNode): readonly string[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, s]) => (s['x-ignored'] === undefined ? [name] : []));
 }
 
 function mainName(schema: SchemaNode, name: string): string | null {

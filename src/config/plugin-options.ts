@@ -111,13 +111,7 @@ function reportFinding(walk: OptionWalk, f: Finding, redact: Redact): void {
   for (let n = at.length; n >= 0; n--) {
     const spot = walk.spots.get(formatPointer(at.slice(0, n)));
     if (!spot) continue;
-    walk.report(
-      f.level ?? 'error',
-      spot.node.offset,
-      [...spot.path, ...at.slice(n)],
-      redact(f.message),
-      f.hint ?? null,
-    );
+    walk.report(f.level ?? 'error', spot.node, [...spot.path, ...at.slice(n)], redact(f.message), f.hint ?? null);
     return;
   }
 }

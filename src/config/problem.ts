@@ -4,9 +4,9 @@ import { SyncError, type ErrorCode, type JsonObject } from '../plugin-api/index.
 export interface Problem {
   readonly code: ErrorCode;
   readonly level: 'error' | 'warning';
-  /** Name of the job file as the user gave it. */
+  /** Name of the job file as the user gave it; for what comes of the command line `--conf key`. */
   readonly file: string;
-  /** From 1. */
+  /** From 1; 0: of the command line. */
   readonly line: number;
   readonly column: number;
   /** `job.content[0].writer.parameter.writeMode`; empty for the file as a whole. */
@@ -16,7 +16,7 @@ export interface Problem {
 }
 
 function place(p: Problem): string {
-  return `${p.file}:${String(p.line)}:${String(p.column)}`;
+  return p.line === 0 ? p.file : `${p.file}:${String(p.line)}:${String(p.column)}`;
 }
 
 /** One line as compilers write it: `job.json:12:7: error: job.content[0].reader: …; hint`. */
@@ -39,9 +39,10 @@ export function problemsError(problems: readonly Problem[]): SyncError {
     const message = first.path === '' ? first.message : `${first.path}: ${first.message}`;
     return new SyncError(code, message, { place: place(first), ...(first.hint === null ? {} : { hint: first.hint }) });
   }
-  return new SyncError(code, `${first.file} has ${String(errors.length)} errors`, {
+  const where = errors.find((p) => p.line > 0)?.file ?? 'the command line';
+  return new SyncError(code, `${where} has ${String(errors.length)} errors`, {
     place: place(first),
-    hint: 'each is listed above with its line and column',
+    hint: `each is listed above with its ${errors.some((p) => p.line === 0) ? 'place' : 'line and column'}`,
   });
 }
 

@@ -13,7 +13,8 @@ export interface RawSetting {
     readonly record: number;
   };
   readonly errorLimit?: { readonly record?: number; readonly percentage?: number };
-  readonly dirty?: { readonly path?: string };
+  readonly dirty?: { readonly path?: string; readonly hadoopConfig?: Readonly<Record<string, unknown>> };
+  readonly dryRun?: boolean;
   readonly checkpoint?: {
     readonly interval: number;
     readonly minPause: number;
@@ -49,12 +50,13 @@ export function buildSettings(
   walk: OptionWalk,
 ): JobSettings {
   const c = raw.checkpoint;
+  checkDryRun(raw, walk);
   return {
     channel: channelOf(raw, walk),
     bytesPerSecond: raw.speed?.bytes ?? 0,
     rowsPerSecond: raw.speed?.record ?? 0,
-    errorLimit: errorLimitOf(raw),
-    dirtyDir: raw.dirty?.path ?? null,
+    errorLimit: errorLimitOf(raw, walk),
+    dirtyDir: dirtyDirOf(raw, walk),
     checkpoint: {
       intervalMs: c.interval,
       minPauseMs: c.minPause,
@@ -94,7 +96,7 @@ function restartOf(raw: RawSetting, walk: OptionWalk): RestartSettings {
     const spot = walk.spots.get(`/job/setting/restart/${name}`);
     if (value === undefined || !spot) return r[main];
     if (walk.spots.has(`/job/setting/restart/${main}`)) {
-      walk.report('error', spot.node.offset, spot.path, `says the same as ${main}`, 'keep one of them');
+      walk.report('error', spot.node, spot.path, `says the same as ${main}`, 'keep one of them');
     }
     return value * 1000;
   };
@@ -102,12 +104,12 @@ function restartOf(raw: RawSetting, walk: OptionWalk): RestartSettings {
     const spot = walk.spots.get(`/job/setting/restart/${name}`);
     if (!spot || strategies.includes(r.strategy)) continue;
     const hint = `it belongs to ${strategies.join(', ')}`;
-    walk.report('warning', spot.node.offset, spot.path, `has no effect with the strategy ${r.strategy}`, hint);
+    walk.report('warning', spot.node, spot.path, `has no effect with the strategy ${r.strategy}`, hint);
   }
   if (r.maxBackoff < r.initialBackoff) {
     const spot =
       walk.spots.get('/job/setting/restart/maxBackoff') ?? walk.spots.get('/job/setting/restart/initialBackoff');
-    if (spot) walk.report('error', spot.node.offset, spot.path, 'maxBackoff is below initialBackoff', null);
+    if (spot) walk.report('error', spot.node, spot.path, 'maxBackoff is below initialBackoff', null);
   }
   const delayMs = ofSeconds('delayInterval', 'delay');
   const intervalMs = ofSeconds('failureInterval', 'failureRateInterval');
@@ -141,19 +143,49 @@ function channelOf(raw: RawSetting, walk: OptionWalk): number {
     ['writerChannel', writerChannel],
   ] as const) {
     const spot = walk.spots.get(`/job/setting/speed/${name}`);
-    if (n === 0 && spot) walk.report('error', spot.node.offset, spot.path, 'is 0; must be -1 or at least 1', null);
+    if (n === 0 && spot) walk.report('error', spot.node, spot.path, 'is 0; must be -1 or at least 1', null);
     else if (n > 0 && n !== chosen && spot) {
       const message = `is ${String(n)}; reader and writer share lanes, and the job runs with ${String(chosen)}`;
-      walk.report('warning', spot.node.offset, spot.path, message, 'set speed.channel');
+      walk.report('warning', spot.node, spot.path, message, 'set speed.channel');
     }
   }
   return chosen;
 }
 
 /** Without errorLimit, or with an empty one, no dirty row is allowed; -1 and what is left out are not checked. */
-function errorLimitOf(raw: RawSetting): JobSettings['errorLimit'] {
+function errorLimitOf(raw: RawSetting, walk: OptionWalk): JobSettings['errorLimit'] {
   const limit = raw.errorLimit;
   if (limit?.record === undefined && limit?.percentage === undefined) return { record: 0, percentage: null };
   const record = limit.record === undefined || limit.record < 0 ? null : limit.record;
-  return { record, percentage: limit.percentage ?? null };
+  const percentage = limit.percentage ?? null;
+  const spot = walk.spots.get('/job/setting/errorLimit/percentage');
+  if (spot && percentage !== null && percentage > 0 && percentage < 1) {
+    const message = `is ${String(percentage)} percent of the rows`;
+    const asFraction = String(Number((percentage * 100).toPrecision(12)));
+    const hint = `in DataX it is a fraction: where ${asFraction} percent are meant, write ${asFraction}`;
+    walk.report('warning', spot.node, spot.path, message, hint);
+  }
+  return { record, percentage };
+}
+
+/** FlinkX keeps dirty rows in HDFS. A path of another file system is none of this machine. */
+function dirtyDirOf(raw: RawSetting, walk: OptionWalk): string | null {
+  const { path, hadoopConfig } = raw.dirty ?? {};
+  const hadoop = walk.spots.get('/job/setting/dirty/hadoopConfig');
+  const local = 'dirty rows go to a local folder';
+  if (hadoop) walk.report('warning', hadoop.node, hadoop.path, 'has no effect', local);
+  const remote = path !== undefined && /^[a-z][a-z0-9+.-]*:\/\//i.test(path);
+  if (path === undefined || !(remote || Object.keys(hadoopConfig ?? {}).length > 0)) return path ?? null;
+  const spot = walk.spots.get('/job/setting/dirty/path');
+  const why = remote ? 'it names another file system' : 'beside hadoopConfig it is a folder of HDFS';
+  const hint = `${why}; ${local}, without path to that of the state`;
+  if (spot) walk.report('warning', spot.node, spot.path, 'has no effect', hint);
+  return null;
+}
+
+/** A job that only wants to be checked must not run for real. */
+function checkDryRun(raw: RawSetting, walk: OptionWalk): void {
+  const spot = walk.spots.get('/job/setting/dryRun');
+  if (raw.dryRun !== true || !spot) return;
+  walk.report('error', spot.node, spot.path, 'the job would really run', 'take it out; "sync validate" checks a job');
 }

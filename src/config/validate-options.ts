@@ -49,11 +49,12 @@ export function validateWalked(
     const { spot, rest } = nearestSpot(walk, at);
     if (spot.unresolved === true) continue;
     const path: readonly PathSegment[] = [...spot.path, ...rest, ...(missing === null ? [] : [missing])];
-    const literal = spot.shown ?? source.text.slice(spot.node.offset, spot.node.offset + spot.node.length);
+    const own = spot.node.literal ?? source.text.slice(spot.node.offset, spot.node.offset + spot.node.length);
+    const literal = spot.shown ?? own;
     const hidden = rest.length > 0 || spot.shown === null || (spot.secret && literal !== 'null');
     const shown = hidden ? null : shorten(literal);
     const { message, hint } = explain(e, schema, shown);
-    walk.report('error', spot.node.offset, path, message, hint);
+    walk.report('error', spot.node, path, message, hint);
   }
   return false;
 }

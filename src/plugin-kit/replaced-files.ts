@@ -16,14 +16,22 @@ const isData = (name: string): boolean => !/^[._]/.test(name);
 /** Of folders, those for NULL and the empty text begin with `_` too. */
 const isBucket = (name: string): boolean => isData(name) || /^__(?:NULL|EMPTY)__$/.test(name);
 
-/** The regular files in the target folder, and in its buckets where it has some; none of the run's own. */
-export async function dataFiles(target: StagedTarget, runId: string): Promise<readonly DataFile[]> {
+/**
+ * The regular files in the target folder, and in its buckets where it has some; none of the run's own.
+ * `only`: those whose name begins so; null: all.
+ */
+export async function dataFiles(
+  target: StagedTarget,
+  runId: string,
+  only: string | null = null,
+): Promise<readonly DataFile[]> {
   const { storage } = target;
   const found: DataFile[] = [];
   const look = async (folder: string, deep: boolean): Promise<void> => {
     for (const name of [...((await storage.list(folder)) ?? [])].sort()) {
       const path = storage.join(folder, name);
-      const id = isData(name) && epochOfName(name, runId) === null ? await storage.fileId(path) : null;
+      const wanted = isData(name) && (only === null || name.startsWith(only));
+      const id = wanted && epochOfName(name, runId) === null ? await storage.fileId(path) : null;
       if (id !== null) found.push({ path, id });
       else if (deep && isBucket(name)) await look(path, false);
     }
@@ -36,10 +44,15 @@ export async function dataFiles(target: StagedTarget, runId: string): Promise<re
  * Notes durably which files the run is to replace. The first list of a run holds: what comes later is not its to remove.
  * `attempt` makes the temporary name this start's own.
  */
-export async function listReplaced(target: StagedTarget, runId: string, attempt: number): Promise<void> {
+export async function listReplaced(
+  target: StagedTarget,
+  runId: string,
+  attempt: number,
+  only: string | null = null,
+): Promise<void> {
   const { storage, failpoint } = target;
   const folder = storage.join(target.folder, stagingFolderName(runId));
-  const files = await dataFiles(target, runId);
+  const files = await dataFiles(target, runId, only);
   failpoint('file.list');
   await storage.makeSubfolder(folder);
   await storage.putWhole(folder, LIST, JSON.stringify({ format: 1, files }), String(attempt));

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ERROR_CODES } from '../../src/plugin-api/index.js';
+import { sync } from '../support/sync.js';
+import { tree, Workspace } from '../support/workspace.js';
 import { assertAccepted, assertRefused, jobText } from '../unit/config/support.js';
 
 const WRITER = 'job.content[0].writer.parameter';
@@ -144,4 +146,74 @@ test('C70 all problems of the file at once, in the order of the file', async () 
       'job.json:17:42: error: job.setting.sped: unknown option; did you mean "speed"?',
     ],
   );
+});
+
+const TEN_MISTAKES = `{
+  // ten mistakes
+  "job": {
+    "content": [
+      {
+        "reader": {
+          "name": "filereader",
+          "parameter": {
+            "path": "in",
+            "fileTyp": "csv",
+            "fieldDelimiter": "",
+            "splitSize": "64 MB",
+            "column": [{ "index": 0, "type": "bigint" }],
+          },
+        },
+        "writer": { "name": "filewritr", "parameter": { "path": "out" } },
+      },
+      {
+        "reader": { "name": "streamreader", "parameter": { "column": [{ "name": "a", "type": "intt" }] } },
+        "writer": { "name": "filewriter", "parameter": { "path": "out", "column": ["a", "b"], "writeMode": "overwritte" } },
+      },
+    ],
+    "setting": {
+      "speed": { "channel": 0, "chanel": 2 },
+      "speed": { "channel": 2 },
+      "errorLimit": { "percentage": "150" },
+      "restart": { "strategy": "fixedDelay", "attempts": 3, "restartAttempts": 4 },
+    },
+  },
+}
+`;
+
+const TEN_ERRORS = `job.json:10:13: error: job.content[0].reader.parameter.fileTyp: unknown option; did you mean "fileType"?
+job.json:11:31: error: job.content[0].reader.parameter.fieldDelimiter: must not be empty
+job.json:12:26: error: job.content[0].reader.parameter.splitSize: is "64 MB"; must be a whole number, at least 0 (bytes)
+job.json:16:29: error: job.content[0].writer.name: no writer is named "filewritr"; did you mean "filewriter"?
+job.json:19:94: error: job.content[1].reader.parameter.column[0].type: "intt" is not a type that can be made up; for instance id, int, bigint, boolean, string, double, decimal(10,2), date, time, timestamp, binary
+job.json:20:108: error: job.content[1].writer.parameter.writeMode: is "overwritte"; must be one of "append", "overwrite", "truncate", "nonConflict"; did you mean "overwrite"?
+job.json:24:32: error: job.setting.speed.chanel: unknown option; did you mean "channel"?
+job.json:25:7: error: job.setting.speed: the key stands twice in its object, on lines 24 and 25; keep the one that is meant
+job.json:26:37: error: job.setting.errorLimit.percentage: is "150"; must be a number from 0 to 100 (percent)
+job.json:27:61: error: job.setting.restart.restartAttempts: "attempts" and "restartAttempts" are two names of one option; keep one of them
+sync: JOB_INVALID: job.json has 10 errors (job.json:10:13); each is listed above with its line and column
+`;
+
+test('C70 the report of a job with ten mistakes, as it is printed', async () => {
+  using ws = new Workspace();
+  ws.write('job.json', TEN_MISTAKES);
+  ws.write('out/kept.csv', 'kept\n');
+  for (const command of ['validate', 'run']) {
+    const r = await sync([command, 'job.json'], { cwd: ws.dir });
+    assert.equal(r.code, 2);
+    assert.equal(r.stdout + r.stderr, TEN_ERRORS, command);
+  }
+  // Nothing was begun: not even a state folder.
+  assert.deepEqual(tree(ws.dir), ['job.json', 'out/', 'out/kept.csv']);
+});
+
+test('C70 counts of columns are compared before anything is touched', async () => {
+  using ws = new Workspace();
+  const reader = { name: 'streamreader', parameter: { column: [{ type: 'int' }], sliceRecordCount: 1 } };
+  const writer = { name: 'filewriter', parameter: { path: 'out', column: ['a', 'b'], writeMode: 'overwrite' } };
+  ws.job({ job: { content: [{ reader, writer }] } });
+  ws.write('out/kept.csv', 'kept\n');
+  const r = await sync(['run', 'job.json'], { cwd: ws.dir });
+  assert.equal(r.code, 2);
+  assert.match(r.stderr, /the reader has 1 column, the writer 2 columns \(job\.json:1:\d+\); give both sides/);
+  assert.deepEqual(tree(ws.dir), ['job.json', 'out/', 'out/kept.csv']);
 });

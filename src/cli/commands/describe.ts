@@ -81,13 +81,16 @@ function promises(facts: PluginFacts): readonly (readonly [string, string])[] {
 
 function optionLines(rows: readonly OptionRow[], width: number): readonly string[] {
   const same = 'must stay the same between two starts of a run';
+  const shown = rows.filter((r) => r.schema['x-ignored'] === undefined);
+  const ignored = rows.filter((r) => r.schema['x-ignored'] !== undefined).map((r) => r.path);
   const notes = [
+    ...(ignored.length > 0 ? [`Accepted, without effect: ${ignored.join(', ')}.`] : []),
     rows.some((r) => r.tuning) ? `~ tuning: may change; the other options ${same}` : `All options ${same}.`,
     ...(rows.some((r) => r.secret) ? ['! secret: never shown, logged or kept; may change too'] : []),
   ];
   const table = textTable({
     head: ['OPTION', '', 'TYPE', 'DEFAULT', 'UNIT', 'DESCRIPTION'],
-    rows: rows.map(cellsOf),
+    rows: shown.map(cellsOf),
     width,
     most: [Infinity, 2, 20, 16, 8],
   });

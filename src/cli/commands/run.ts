@@ -20,6 +20,8 @@ export interface RunArguments {
   readonly job: string;
   readonly jobId?: string | undefined;
   readonly param?: readonly string[] | undefined;
+  readonly conf?: readonly string[] | undefined;
+  readonly confProp?: readonly string[] | undefined;
   readonly stateDir?: string | undefined;
   readonly output: OutputForm;
   readonly fresh: boolean;

@@ -8,6 +8,8 @@ import { printNote, printResult, renderError, type OutputForm } from '../output.
 export interface ValidateArguments {
   readonly job: string;
   readonly param?: readonly string[] | undefined;
+  readonly conf?: readonly string[] | undefined;
+  readonly confProp?: readonly string[] | undefined;
   readonly output: OutputForm;
 }
 

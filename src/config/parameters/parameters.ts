@@ -26,6 +26,8 @@ export interface Use {
 export interface PlantedNode extends Node {
   /** As it was given. What it holds is a value: a `${` in it is text. */
   readonly literal?: string;
+  /** Where it was given, if not in the file: `--conf execution.checkpointing.interval`. */
+  readonly from?: string;
 }
 
 export interface Replaced {

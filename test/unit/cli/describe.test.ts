@@ -61,6 +61,7 @@ sliceRecordCount         list of integer or  [0]               Rows of each spli
 permitsPerSecond      ~  number              0         rows/s  Most rows per second of one split; 0:
                                                                no limit.
 
+Accepted, without effect: column[].random, haveMixupFunction.
 ~ tuning: may change; the other options must stay the same between two starts of a run
 `;
 
@@ -77,6 +78,7 @@ format          ~  json, text  json     Form of a line: \`json\` is an object, \
 fieldDelimiter  ~  string      "\\t"     Between the cells of a line of text; also spelled out as \\t,
                                         \\u0001 or \\x01. Also writeDelimiter.
 
+Accepted, without effect: encoding, path, fileName, recordNumBeforeSleep, sleepTime, column.
 ~ tuning: may change; the other options must stay the same between two starts of a run
 `;
 
@@ -98,6 +100,8 @@ fieldDelimiter  ~  string      "\\t"
     Between the cells of a line of text; also spelled out as
     \\t, \\u0001 or \\x01. Also writeDelimiter.
 
+Accepted, without effect: encoding, path, fileName,
+recordNumBeforeSleep, sleepTime, column.
 ~ tuning: may change; the other options must stay the same
 between two starts of a run
 `;
@@ -255,7 +259,6 @@ url                string or list of  required        Where | it is.
 pair            ~  list of object     required        Pairs.
 pair[].from     ~  object             -
 pair[].from.ms  ~  integer            -         ms    时间。
-note               any                -               Has no effect: nothing is noted
 login              object             -               Who asks.
 login.password  !  string             required        The word.
 login.user         string             ""              The name. Also username, a|b.
@@ -264,6 +267,7 @@ headers            map of string      {}              Free.
 tables             map of object      -
 tables.*.key       "a b", 1           -               Its key.
 
+Accepted, without effect: note.
 ~ tuning: may change; the other options must stay the same between two starts of a run
 ! secret: never shown, logged or kept; may change too`,
     );
