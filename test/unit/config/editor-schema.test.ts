@@ -283,7 +283,10 @@ describe('what an editor shows', () => {
       at('definitions', 'reader.file', 'properties', 'watchInterval')['description'],
       'With watch, the time between two looks for new files. Unit: ms, or text such as "10 s", "5 min". Default: 10000. Example: 60000.',
     );
-    assert.match(String(at('definitions', 'reader.file', 'properties', 'fileType')['description']), /Also format, fileFormat\.$/);
+    assert.match(
+      String(at('definitions', 'reader.file', 'properties', 'fileType')['description']),
+      /Also format, fileFormat\.$/,
+    );
   });
 
   test('a secret says so', () => {
