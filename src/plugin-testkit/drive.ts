@@ -58,6 +58,8 @@ export interface Assignment {
 export interface ReadAllOptions {
   /** Stop once this many rows were read in all and no bounded split is open. Needed for unbounded splits. */
   readonly rows?: number;
+  /** And this many were rejected. */
+  readonly rejected?: number;
   readonly shared?: JsonValue;
   /** Called with every item; what it returns is awaited before the next is asked for. */
   readonly onItem?: (item: ReadItem) => Promise<void> | void;
@@ -97,7 +99,9 @@ export async function readSplits(
   const stop = new AbortController();
   let openBounded = bounded.length;
   let rows = 0;
-  const done = (): boolean => openBounded === 0 && (unbounded.length === 0 || rows >= (options.rows ?? 0));
+  let rejected = 0;
+  const enough = (): boolean => rows >= (options.rows ?? 0) && rejected >= (options.rejected ?? 0);
+  const done = (): boolean => openBounded === 0 && (unbounded.length === 0 || enough());
   const assignNext = (): void => {
     const a = bounded.shift();
     if (a) lane.assign(a.split, a.from);
@@ -110,7 +114,10 @@ export async function readSplits(
     if (!log) throw new Error(`the reader sent an item of split ${item.splitId}, which is not assigned`);
     if (log.end) throw new Error(`the reader sent an item of split ${item.splitId} after its end`);
     note(log, item);
-    if (item.is === 'batch') rows += item.rows;
+    if (item.is === 'batch') {
+      rows += item.rows;
+      rejected += item.rejected?.length ?? 0;
+    }
     await options.onItem?.(item);
     if (item.is === 'splitEnd') {
       openBounded--;
@@ -150,8 +157,12 @@ export async function readWhole(
     planner.finished(split.id, log.end.outcome);
     planner.committed([split.id]);
   }
-  const before = [...logs.values()].reduce((n, l) => n + l.rows.length, 0);
-  const rest = await readSplits(reader, unbounded, { ...options, rows: (options.rows ?? 0) - before });
+  const before = (of: (log: SplitLog) => number): number => [...logs.values()].reduce((n, l) => n + of(l), 0);
+  const rest = await readSplits(reader, unbounded, {
+    ...options,
+    rows: (options.rows ?? 0) - before((l) => l.rows.length),
+    rejected: (options.rejected ?? 0) - before((l) => l.rejected.length),
+  });
   for (const [id, log] of rest) logs.set(id, log);
   return { splits, logs };
 }

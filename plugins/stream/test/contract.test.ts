@@ -37,6 +37,7 @@ contractTests(
       'transaction.safe-points': 'made-up rows have no transactions',
       'flow.abort-idle': 'an endless split always has a next row',
       'trouble.bad-row': 'every row that is made up is good',
+      'trouble.bad-alone': 'every row that is made up is good',
       'trouble.error': 'there is no source that could fail',
       'trouble.missing': 'there is no source that could be missing',
     },

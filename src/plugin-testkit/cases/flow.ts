@@ -247,7 +247,9 @@ export const troubleCases: readonly ContractCase<ReaderEnv>[] = [
     title: 'a bad row that is all there is arrives as a rejected row',
     needs: ['seed-bad-row'],
     async run(env) {
-      const { logs } = await readWhole(await env.reader(await env.seed('bad-row', 0)), null, { rows: 0 });
+      const reader = await env.reader(await env.seed('bad-row', 0));
+      const reading = readWhole(reader, null, { rows: 0, rejected: 1 });
+      const { logs } = await within(env.limitMs * 5, 'the rejected rows of an unbounded split', reading);
       const rejected = [...logs.values()].flatMap((l) => l.rejected);
       assert.equal(rejected.length, 1, 'rejected rows');
     },

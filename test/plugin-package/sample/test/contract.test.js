@@ -21,6 +21,7 @@ contractTests(
       'transaction.safe-points': 'numbers have no transactions',
       'flow.abort-idle': 'there is always a next number, until the end',
       'trouble.bad-row': 'every number is a good row',
+      'trouble.bad-alone': 'every number is a good row',
       'trouble.error': 'counting cannot fail',
       'trouble.missing': 'there is no source that could be missing',
     },
