@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
-import { build } from 'esbuild';
+import { readFile } from 'node:fs/promises';
+import { build, transform } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
 const bundle = join(root, 'dist/bundle');
@@ -33,6 +34,21 @@ const leanYargs = {
       /node_modules\/(?:yargs|cliui|wrap-ansi)\//.test(importer) ? { path, namespace: 'lean' } : undefined,
     );
     b.onLoad({ filter: /.*/, namespace: 'lean' }, ({ path }) => ({ contents: LEAN[path] }));
+  },
+};
+
+/** Names in other people's code are shortened: parsing the bundle is a good part of a start. */
+const shortNames = {
+  name: 'short-names',
+  setup(b) {
+    b.onLoad({ filter: /node_modules\/.*\.[cm]?js$/ }, async ({ path }) => {
+      const { code } = await transform(await readFile(path, 'utf8'), {
+        minify: true,
+        target: 'node20',
+        legalComments: 'none',
+      });
+      return { contents: code, loader: 'js' };
+    });
   },
 };
 
@@ -65,7 +81,7 @@ await build({
   mainFields: ['module', 'main'],
   alias: { 'syncx/plugin-api': './src/plugin-api/index.ts', 'syncx/plugin-kit': './src/plugin-kit/index.ts' },
   banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
-  plugins: [leanYargs],
+  plugins: [leanYargs, shortNames],
   sourcemap: true,
 });
 
@@ -80,12 +96,27 @@ for (const n of plugins) {
   for (const kind of ['reader', 'writer'])
     if (plugin[kind]) schemas[`${kind}.${plugin[kind].name}`] = plugin[kind].options;
 }
+/** What a validator looks at: words and defaults only make it longer to parse. */
+const bare = (schema) => {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const mapped = (map) => Object.fromEntries(Object.entries(map).map(([k, v]) => [k, bare(v)]));
+  const out = {};
+  for (const [key, value] of Object.entries(schema)) {
+    if (key.startsWith('x-') || ['title', 'description', 'examples', 'default'].includes(key)) continue;
+    if (key === 'properties' || key === 'patternProperties') out[key] = mapped(value);
+    else if (key === 'items' || key === 'additionalProperties') out[key] = bare(value);
+    else if (key === 'anyOf' || key === 'oneOf') out[key] = value.map(bare);
+    else out[key] = value;
+  }
+  return out;
+};
 for (const [name, schema] of Object.entries(schemas)) {
   const ajv = new Ajv({ ...AJV_OPTIONS, code: { source: true, esm: true } });
   await build({
     ...common,
     outdir: undefined,
     outfile: `dist/bundle/validators/${name}.js`,
-    stdin: { contents: standalone.default(ajv, ajv.compile(schema)), resolveDir: root },
+    minifyIdentifiers: true,
+    stdin: { contents: standalone.default(ajv, ajv.compile(bare(schema))), resolveDir: root },
   });
 }

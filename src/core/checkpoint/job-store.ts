@@ -216,8 +216,11 @@ export class JobStore {
 
   /** Removes all runs of the names that ended longest ago, beyond `keep` of them; this one's own stay. */
   async pruneNames(runName: string, keep: number): Promise<void> {
+    const names = await list(this.#runs);
+    // Most jobs have one.
+    if (names.every((n) => n === runName)) return;
     const ended: { readonly name: string; readonly at: number }[] = [];
-    for (const name of await this.runNames()) {
+    for (const name of names.filter((n) => !n.startsWith('.'))) {
       const at = name === runName ? null : await this.#endedAt(name);
       if (at !== null) ended.push({ name, at });
     }

@@ -193,7 +193,7 @@ export class Attempt {
       await pluginCall('SINK_IO', () => writer.complete(run));
       points.hit('complete.after');
       await store.assertNewest(attempt);
-      const { cursor } = await store.info();
+      const cursor = job.cursor ? (await store.info()).cursor : undefined;
       const { round } = this.#p.deps;
       await store.put('finished', run, {
         ...(cursor ? { cursor: cursor.upper } : {}),
@@ -254,7 +254,7 @@ export class Attempt {
     });
     this.#coordinator = coordinator;
 
-    const { cursor: bounds } = await store.info();
+    const bounds = job.cursor ? (await store.info()).cursor : undefined;
     // The planner comes before begin: a source that is not there must not cost the target anything.
     const planner = await pluginCall('SOURCE_IO', () => reader.planner(restored.planner, job.settings.channel, bounds));
     for (const o of restored.replay.reopened) planner.reopen(o.split, o.position);
