@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { nextSpecial } from './gb18030.js';
+import { PairTable } from './pair-table.js';
 import type { Transcoder } from './transcoder.js';
 import { NOT_UTF8, utf8OfReplaced } from './utf8-text.js';
 
@@ -11,6 +12,8 @@ export interface TextDecoding {
 }
 
 const ASCII = Buffer.from(Array.from({ length: 128 }, (_, i) => i));
+/** Making the table takes as long as it saves in so many bytes. */
+const WORTH_A_TABLE = 4 << 20;
 const REPLACEMENT = Buffer.from('\ufffd');
 
 function viewOf(bytes: Uint8Array): Buffer {
@@ -30,6 +33,9 @@ export class MultiByteText implements Transcoder {
   /** ASCII bytes are ASCII in it, so that chunks of nothing else pass as they are. */
   readonly #holdsAscii: boolean;
   #held: Buffer = Buffer.alloc(0);
+  #seen = 0;
+  /** Null until it is worth it. */
+  #table: PairTable | null = null;
 
   constructor(decoder: TextDecoding, encoding: string) {
     this.#decoder = decoder;
@@ -40,12 +46,25 @@ export class MultiByteText implements Transcoder {
   push(chunk: Uint8Array, last: boolean): Uint8Array {
     if (this.#holdsAscii && this.#held.length === 0 && isAscii(chunk)) return chunk;
     const bytes = this.#held.length === 0 ? viewOf(chunk) : Buffer.concat([this.#held, chunk]);
+    const fast = this.#fast(bytes);
+    if (fast && (!last || fast.whole === bytes.length)) {
+      this.#held = Buffer.from(bytes.subarray(fast.whole)); // the chunk is another's
+      return fast.utf8;
+    }
     const text = this.#decoder.write(bytes);
     const cut = this.#decoder.end() ?? '';
     if (last) return this.#utf8(text + cut, bytes);
     const whole = bytes.length - cut.length;
     this.#held = Buffer.from(bytes.subarray(whole)); // the chunk is another's
     return this.#utf8(text, bytes.subarray(0, whole));
+  }
+
+  /** Null: the decoder must see to it. */
+  #fast(bytes: Buffer): ReturnType<PairTable['decode']> {
+    if (!this.#holdsAscii) return null;
+    this.#seen += bytes.length;
+    if (this.#seen > WORTH_A_TABLE) this.#table ??= new PairTable(this.#decoder);
+    return this.#table?.decode(bytes) ?? null;
   }
 
   #utf8(text: string, bytes: Buffer): Buffer {

@@ -148,3 +148,22 @@ test('text that an encoding holds comes back equal, cut anywhere', async () => {
     { numRuns: 1000 },
   );
 });
+
+test('a long text comes out the same, with characters cut and bytes that are none, before and after the table is made', async () => {
+  const rows = (from: number): string =>
+    Array.from(
+      { length: 20_000 },
+      (_, i) => `${String(from + i)},\u5317\u4eac ${String(i)},\u00e9\u00e8,plain text of a row\n`,
+    ).join('');
+  const parts: Buffer[] = [];
+  const expected: Buffer[] = [];
+  for (let n = 0; n < 8; n++) {
+    parts.push(iconv.encode(rows(n * 20_000), 'gbk'), hex('31 ff 0a'));
+    expected.push(Buffer.from(rows(n * 20_000)), hex('31 ff 0a'));
+  }
+  const bytes = Buffer.concat(parts);
+  assert.ok(bytes.length > 6 << 20);
+  const whole = Buffer.concat(expected);
+  for (const size of [1 << 20, 65_537, 1_000_003])
+    assert.ok((await decode('gbk', bytes, [size])).equals(whole), String(size));
+});
