@@ -230,6 +230,13 @@ const DATAX_CORE = 'it configures the process of DataX; limits and checkpoints s
 
 const DATABASE_CHANGES = 'it is for readers that follow the changes of a whole database';
 
+const SEMANTIC: SchemaNode = {
+  type: 'string',
+  enum: ['exactly-once', 'at-least-once', 'none'],
+  description:
+    'What must be delivered at the least: with exactly-once the job is refused where the pair cannot do that.',
+};
+
 const plugin = (extra: Readonly<Record<string, SchemaNode>>): SchemaNode => ({
   type: 'object',
   required: ['name', 'parameter'],
@@ -263,7 +270,7 @@ export const JOB_SCHEMA: SchemaNode = {
             required: ['reader', 'writer'],
             properties: {
               reader: plugin({}),
-              writer: plugin({ semantic: ignored('what the pair delivers stands in the summary') }),
+              writer: plugin({ semantic: SEMANTIC }),
               transform: {
                 type: 'array',
                 'x-plugin': true,

@@ -22,6 +22,7 @@ import { compileSchema, validateWalked } from './validate-options.js';
 
 interface RawPlugin {
   readonly name?: unknown;
+  readonly semantic?: unknown;
 }
 interface RawContent {
   readonly reader?: RawPlugin;
@@ -96,6 +97,7 @@ export async function loadJob(input: JobInput, plugins: PluginSource): Promise<J
         runName,
         clock,
         cursor,
+        exactlyOnce: content[i]?.writer?.semantic === 'exactly-once',
         source: input.name,
         reader,
         writer,

@@ -71,6 +71,8 @@ export interface JobSpec {
   readonly runName: string;
   /** What `${now}` was (ms since 1970) where times in the job must stay what they were at the run's first start; else null. */
   readonly clock: number | null;
+  /** True: the job is refused where reader and writer together cannot deliver exactly once. */
+  readonly exactlyOnce: boolean;
   /** Each run reads on from where the last one ended. */
   readonly cursor: boolean;
   /** Path of the job file as the user named it, for messages. */

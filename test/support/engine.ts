@@ -68,6 +68,7 @@ export function specOf(j: EngineJob): JobSpec {
     runName: 'default',
     clock: null,
     cursor: false,
+    exactlyOnce: false,
     secrets: [],
     source: 'test',
     reader: {

@@ -24,7 +24,7 @@ import { laneCount, laneStates, makeHosts, openHosts } from '../lane/open-lanes.
 import { DirtyLimit, dirtyMemory } from '../limits/dirty-limit.js';
 import { MetricRegistry } from '../observe/metrics.js';
 import { chooseRun, isBounded, mintRun } from './choose-run.js';
-import { pairDelivery } from './delivery.js';
+import { assertDelivery, pairDelivery } from './delivery.js';
 import { sweepDirty } from '../dirty/dirty-rows.js';
 import { fingerprintOf } from './fingerprint.js';
 import { pluginCall, readingSaved } from './plugin-call.js';
@@ -129,6 +129,7 @@ export class Attempt {
     const { job, jobs, points, run: given } = this.#p;
     const { log } = this.#p.deps;
     this.#delivery = pairDelivery(reader, writer);
+    assertDelivery(job, reader, writer);
     const choice = given
       ? ({ is: 'resume', run: given } as const)
       : await chooseRun(jobs, job, writer, this.#p.deps, log);

@@ -24,7 +24,7 @@ import { JobStore } from '../checkpoint/job-store.js';
 import { Round, type RoundPart } from '../checkpoint/round.js';
 import { parseFailpoints } from '../failpoints.js';
 import { isBounded } from '../job/choose-run.js';
-import { pairDelivery } from '../job/delivery.js';
+import { assertDelivery, pairDelivery, READ_ONCE } from '../job/delivery.js';
 import { keepTimes } from '../job/keep-times.js';
 import { pluginCall } from '../job/plugin-call.js';
 import type { RunDeps } from '../job/run-types.js';
@@ -177,6 +177,12 @@ class PartPlanner {
     const job = this.#job;
     const deps = this.#deps;
     const jobs = storeOf(deps.stateRoot, job);
+    if (reader && writer)
+      await this.#try(() =>
+        Promise.resolve().then(() => {
+          assertDelivery(job, reader, writer);
+        }),
+      );
     const state = reader && writer && (await this.#try(() => lookAtState(jobs, job, reader, writer, deps, this.#log)));
     const splits = reader && (await this.#splits(reader, writer, state, jobs, signal));
     const source =
@@ -266,8 +272,7 @@ function named(columns: readonly string[] | null | undefined): readonly PlanColu
 
 function deliveryOf(reader: Reader, writer: Writer, sink: WriterFacts | null): PartPlan['delivery'] {
   const is = pairDelivery(reader, writer);
-  if (!reader.replayable)
-    return { is, why: 'what was read cannot be read again, so rows under way are lost in a crash' };
+  if (!reader.replayable) return { is, why: READ_ONCE };
   if (is === 'exactly-once') return { is, why: null };
   return { is, why: sink?.whyDelivery ?? 'the writer promises no more' };
 }
