@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { publishedLines, Workspace } from '../../support/workspace.js';
 import { sync, type Summary } from '../../support/sync.js';
@@ -85,6 +86,48 @@ test('killed once its first entry is noted finished, the job does not run it aga
   const again = await sync(['run', job, '--output', 'json'], { cwd: ws.dir });
   assert.equal(again.code, 0, again.stderr);
   for (const name of ['a', 'b']) assert.deepEqual(publishedLines(ws.path(`out-${name}`)), expected(name));
+});
+
+test('entries that change their places in an open round are refused; none is skipped or run twice', async () => {
+  using ws = new Workspace();
+  const setting = { jobId: 'j' };
+  const before = jobOf(ws, [part('a'), part('b')], setting);
+  rmSync(ws.path('b.csv'));
+  assert.equal((await sync(['run', before], { cwd: ws.dir })).code, 1);
+  const swapped = jobOf(ws, [part('b'), part('a')], setting);
+  for (const command of ['plan', 'run']) {
+    const r = await sync([command, swapped], { cwd: ws.dir });
+    assert.equal(r.code, 4, command + r.stderr);
+    assert.match(r.stderr, /STATE_MISFIT: entry 1 of content is done and others are not, but it has changed since: /);
+  }
+  assert.deepEqual(publishedLines(ws.path('out-a')), expected('a'));
+});
+
+test('an entry that is added to an open round does not make the finished ones run again', async () => {
+  using ws = new Workspace();
+  const setting = { jobId: 'j' };
+  const before = jobOf(ws, [part('a'), part('b')], setting);
+  rmSync(ws.path('b.csv'));
+  assert.equal((await sync(['run', before], { cwd: ws.dir })).code, 1);
+  const longer = jobOf(ws, [part('a'), part('b'), part('c')], setting);
+  assert.equal((await sync(['run', longer], { cwd: ws.dir })).code, 0);
+  for (const name of ['a', 'b', 'c']) assert.deepEqual(publishedLines(ws.path(`out-${name}`)), expected(name));
+});
+
+test('a kept time of a finished entry is no change of it', async () => {
+  using ws = new Workspace();
+  const timed = part('a');
+  timed.writer.parameter.path = 'out-${now:HHmmssSSS}';
+  const job = jobOf(ws, [timed, part('b')]);
+  rmSync(ws.path('b.csv'));
+  assert.equal((await sync(['run', job], { cwd: ws.dir })).code, 1);
+  ws.write('b.csv', 'b1\n');
+  const again = await sync(['run', job, '--output', 'json'], { cwd: ws.dir });
+  assert.equal(again.code, 0, again.stderr);
+  assert.deepEqual(
+    parts(again.summary).map((p) => p.outcome),
+    ['done before', 'ran'],
+  );
 });
 
 test('contentParallelism runs entries side by side', async () => {
