@@ -26,7 +26,12 @@ export interface TimeText {
  * text in single quotes). `day`: the `bizdate` that is given.
  * @returns what is wrong, as text, where it is.
  */
-export function timeText(name: string, pattern: string | null, now: number, day: number | null = null): TimeText | string {
+export function timeText(
+  name: string,
+  pattern: string | null,
+  now: number,
+  day: number | null = null,
+): TimeText | string {
   const [, base, steps = ''] = TIME_NAME.exec(name) ?? [];
   let at = day === null ? add(new Date(now), base === 'bizdate' ? { days: -1 } : {}) : new Date(day);
   for (const [, sign, n, unit] of steps.matchAll(/([+-])(\d+)([A-Za-z])/g)) {
