@@ -41,6 +41,8 @@ export function timeText(
   }
   const wanted = pattern ?? (base === 'bizdate' ? 'yyyyMMdd' : 'yyyy-MM-dd HH:mm:ss');
   if (wanted.trim() === '') return 'the pattern of the time is empty';
+  // date-fns prints milliseconds there; who writes it means the letter.
+  if (/[Tt]/.test(fieldsOf(wanted))) return `\`${wanted}\` has a letter T, which is text: write it as 'T'`;
   try {
     return { text: format(at, wanted), wholeDay: !/[^yYMdLquwIcieEGQRDo]/.test(fieldsOf(wanted)) && wholeDays(steps) };
   } catch (e) {

@@ -108,7 +108,7 @@ export class Parameters {
     const given = this.#s.given.get(r.name);
     if (given !== undefined && r.name !== 'now' && (!time || r.rest === null)) {
       this.#used.add(r.name);
-      const value = scalarText(given) ?? '';
+      const value = typeof given === 'string' ? given : (scalarText(given) ?? shownOf(given));
       return { value: given, hidden: false, use: { name: r.name, value, time: null } };
     }
     if (time) return this.#fromClock(r, time[1] ?? '');

@@ -196,6 +196,10 @@ describe('times', () => {
     });
   }
 
+  test('a letter T outside quotes is refused: it would be milliseconds', () => {
+    assert.equal(timeText('now', 'yyyyTHH', NOW), "`yyyyTHH` has a letter T, which is text: write it as 'T'");
+  });
+
   test('a bizdate that is given is the day of all its forms', async () => {
     const text = jobText({ reader: '"where": "${bizdate} ${bizdate:yyyy/MM/dd} ${bizdate-1d} ${now:yyyy}"' });
     for (const day of ['20260301', '2026-03-01']) {
@@ -256,6 +260,14 @@ describe('which run the parameters name', () => {
       runName: 'bizdate=20261128',
       clock: NOW,
     });
+  });
+
+  test('a list names the run by what it holds', async () => {
+    const column = { reader: '"column": "${c}"' };
+    const names = await Promise.all(
+      ['["a"]', '["b"]'].map(async (c) => (await runOf(column, [`{"c": ${c}}`])).runName),
+    );
+    assert.deepEqual(names, ['c=%5B%22a%22%5D', 'c=%5B%22b%22%5D']);
   });
 
   test('names that are too long stay apart', async () => {
