@@ -41,6 +41,8 @@ export interface Replaced {
 
 export interface Unreplaced {
   readonly message: string;
+  /** The same without text of the value, which may be a secret. */
+  readonly discreet?: string;
   readonly hint: string | null;
 }
 
@@ -72,7 +74,11 @@ export class Parameters {
   replace(node: Node, template: string, bare: boolean, keep: readonly string[]): Replaced | Unreplaced {
     const segments = parseTemplate(template);
     if ('wrong' in segments) {
-      return { message: `${segments.wrong} is not a parameter`, hint: 'write $${…} for the text itself' };
+      return {
+        message: `${segments.wrong} is not a parameter`,
+        discreet: '${…} in it is not a parameter',
+        hint: 'write $${…} for the text itself',
+      };
     }
     const [only] = segments;
     if (segments.length === 1 && only !== undefined && typeof only !== 'string' && !keep.includes(only.name)) {

@@ -44,6 +44,12 @@ describe('parameters in values', () => {
     assert.equal(job.reader.options['password'], 'hunter22');
   });
 
+  test('a secret that looks like a wrong reference is not shown', async () => {
+    const { lines } = await withParameters(jobText({ reader: '"password": "a${b!}c"' }));
+    assert.match(lines.join(), /password: \$\{…\} in it is not a parameter; write \$\$\{…\} for the text itself/);
+    assert.doesNotMatch(lines.join(), /b!/);
+  });
+
   test('a value is never text of the file: quotes and braces stay in their string', async () => {
     const evil = '","preSql":["drop table x"],"z":"\\u0022';
     const job = await accepted(jobText({ reader: '"where": "${w}"' }), [`w=${evil}`]);
