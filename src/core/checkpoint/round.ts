@@ -9,6 +9,7 @@ import { createExclusive, readIfThere, unlinkIfThere } from '../../durable/files
 import { newRunId, type JobStore } from './job-store.js';
 import { SyncError } from '../../plugin-api/index.js';
 import { sealed, STATE_FORMAT, unsealed, type RunInfo } from './format.js';
+import { assertNotLocked } from './job-lock.js';
 import { stateIo, type RunStore } from './run-store.js';
 
 interface RoundRecord {
@@ -50,10 +51,12 @@ export class Round {
   /**
    * The open round, or a new one; `fresh`: a new one in any case.
    * @returns its id and which entries are done in it.
-   * @throws SyncError STATE_MISFIT where an entry that is done is another one now.
+   * @throws SyncError STATE_MISFIT where an entry that is done is another one now; STATE_LOCKED where `fresh` and it runs.
    */
   async open(fresh: boolean): Promise<{ readonly id: string; readonly done: readonly boolean[] }> {
     await this.#jobs.open();
+    // A start that will be refused must not end the round of the one that runs: its finished entries would run again.
+    if (fresh) for (const { jobs } of this.#parts) await assertNotLocked(jobs.dir, jobs.jobId);
     const id = fresh ? null : await this.#id();
     if (id !== null) {
       const done = await this.#done(id);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { publishedLines, Workspace } from '../../support/workspace.js';
-import { sync, type Summary } from '../../support/sync.js';
+import { startSync, sync, until, type Summary } from '../../support/sync.js';
 
 const LINES = ['1,a', '2,b', '3,c'];
 
@@ -112,6 +112,25 @@ test('an entry that is added to an open round does not make the finished ones ru
   const longer = jobOf(ws, [part('a'), part('b'), part('c')], setting);
   assert.equal((await sync(['run', longer], { cwd: ws.dir })).code, 0);
   for (const name of ['a', 'b', 'c']) assert.deepEqual(publishedLines(ws.path(`out-${name}`)), expected(name));
+});
+
+test('a --fresh that is refused, as the job runs, does not end the round of that start', async () => {
+  using ws = new Workspace();
+  const job = jobOf(ws, [part('a'), part('b')], { speed: { record: 10 } });
+  ws.write('a.csv', 'a\n'.repeat(25));
+  rmSync(ws.path('b.csv'));
+  const running = startSync(['run', job, '--output', 'json'], { cwd: ws.dir });
+  const status = async () => (await sync(['status', '--output', 'json'], { cwd: ws.dir })).stdout;
+  await until('the job runs', async () => (await status()).includes('"running"'));
+  const fresh = await sync(['run', job, '--fresh', '--output', 'json'], { cwd: ws.dir });
+  assert.deepEqual([fresh.code, fresh.summary?.error?.code], [4, 'STATE_LOCKED']);
+  assert.equal((await running.done).code, 1);
+  ws.write('b.csv', 'b1\n');
+  const again = await sync(['run', job, '--output', 'json'], { cwd: ws.dir });
+  assert.deepEqual(
+    parts(again.summary).map((p) => p.outcome),
+    ['done before', 'ran'],
+  );
 });
 
 test('a kept time of a finished entry is no change of it', async () => {
