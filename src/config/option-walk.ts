@@ -192,7 +192,8 @@ export class OptionWalk {
     const r = this.#parameters?.replace(node, template, bare, keep);
     if (!r) return { node };
     if ('message' in r) {
-      this.report('error', node, path, r.message, r.hint);
+      const message = inner.secret === false ? r.message : (r.discreet ?? r.message);
+      this.report('error', node, path, message, r.hint);
       return { node, shown: null, unresolved: true };
     }
     if (inner.secret === false) this.uses.push(...r.uses.map((u) => ({ ...u, identity: !inner.tuning })));

@@ -23,12 +23,17 @@ export interface TimeText {
 
 /**
  * `bizdate` is the day before, as schedulers have it. Patterns are date-fns' (Unicode TR 35: yyyy MM dd HH mm ss SSS,
- * text in single quotes).
+ * text in single quotes). `day`: the `bizdate` that is given.
  * @returns what is wrong, as text, where it is.
  */
-export function timeText(name: string, pattern: string | null, now: number): TimeText | string {
+export function timeText(
+  name: string,
+  pattern: string | null,
+  now: number,
+  day: number | null = null,
+): TimeText | string {
   const [, base, steps = ''] = TIME_NAME.exec(name) ?? [];
-  let at = add(new Date(now), base === 'bizdate' ? { days: -1 } : {});
+  let at = day === null ? add(new Date(now), base === 'bizdate' ? { days: -1 } : {}) : new Date(day);
   for (const [, sign, n, unit] of steps.matchAll(/([+-])(\d+)([A-Za-z])/g)) {
     const field = UNITS[unit ?? ''];
     if (field === undefined) return `${unit ?? ''} is no unit of time; the units are ${Object.keys(UNITS).join(', ')}`;
@@ -36,6 +41,8 @@ export function timeText(name: string, pattern: string | null, now: number): Tim
   }
   const wanted = pattern ?? (base === 'bizdate' ? 'yyyyMMdd' : 'yyyy-MM-dd HH:mm:ss');
   if (wanted.trim() === '') return 'the pattern of the time is empty';
+  // date-fns prints milliseconds there; who writes it means the letter.
+  if (/[Tt]/.test(fieldsOf(wanted))) return `\`${wanted}\` has a letter T, which is text: write it as 'T'`;
   try {
     return { text: format(at, wanted), wholeDay: !/[^yYMdLquwIcieEGQRDo]/.test(fieldsOf(wanted)) && wholeDays(steps) };
   } catch (e) {

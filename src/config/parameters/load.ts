@@ -24,7 +24,7 @@ export async function parametersFor(input: JobInput): Promise<LoadedParameters> 
   }
   const now = moment ?? input.now ?? Date.now();
   return {
-    parameters: new Parameters({ given, now, env: input.env ?? {}, timeText }),
+    parameters: new Parameters({ given, now, env: input.env ?? {}, timeText, momentOf }),
     now,
     fixed: moment !== undefined,
   };

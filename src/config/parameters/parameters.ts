@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseTree, type Node, type ParseError } from 'jsonc-parser';
 import { nearest } from '../suggest.js';
-import type { timeText } from './clock.js';
+import type { momentOf, timeText } from './clock.js';
 import type { GivenParameters, GivenValue } from './given.js';
 import { parseTemplate, TIME_NAME, type Reference } from './template.js';
 
@@ -12,6 +12,7 @@ export interface ParameterSources {
   readonly now: number;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly timeText: typeof timeText;
+  readonly momentOf: typeof momentOf;
 }
 
 /** A parameter in a value, as far as it says what the value is. */
@@ -40,6 +41,8 @@ export interface Replaced {
 
 export interface Unreplaced {
   readonly message: string;
+  /** The same without text of the value, which may be a secret. */
+  readonly discreet?: string;
   readonly hint: string | null;
 }
 
@@ -71,7 +74,11 @@ export class Parameters {
   replace(node: Node, template: string, bare: boolean, keep: readonly string[]): Replaced | Unreplaced {
     const segments = parseTemplate(template);
     if ('wrong' in segments) {
-      return { message: `${segments.wrong} is not a parameter`, hint: 'write $${…} for the text itself' };
+      return {
+        message: `${segments.wrong} is not a parameter`,
+        discreet: '${…} in it is not a parameter',
+        hint: 'write $${…} for the text itself',
+      };
     }
     const [only] = segments;
     if (segments.length === 1 && only !== undefined && typeof only !== 'string' && !keep.includes(only.name)) {
@@ -100,22 +107,33 @@ export class Parameters {
   }
 
   #resolve(r: Reference): Resolved | Unreplaced {
-    const given = this.#s.given.get(r.name);
-    if (given !== undefined && r.name !== 'now') {
-      this.#used.add(r.name);
-      const value = scalarText(given) ?? '';
-      return { value: given, hidden: false, use: { name: r.name, value, time: null } };
-    }
+    // Before what is given: `-p env=prod` must not take the place of `${env:PASSWORD}`.
     if (r.name === 'env' && r.rest !== null) return this.#fromEnvironment(r.rest);
     if (r.name === 'file' && r.rest !== null) return fromFile(r.rest.trim());
-    if (TIME_NAME.test(r.name)) {
-      const t = this.#s.timeText(r.name, r.rest, this.#s.now);
-      if (typeof t === 'string') return { message: t, hint: '${now:yyyyMMdd}, ${now-1d:yyyy-MM-dd HH:mm:ss}' };
-      const use: Use = { name: r.text.slice(2, -1), value: t.text, time: t.wholeDay ? 'day' : 'moment' };
-      return { value: t.text, hidden: false, use };
+    const time = TIME_NAME.exec(r.name);
+    const given = this.#s.given.get(r.name);
+    if (given !== undefined && r.name !== 'now' && (!time || r.rest === null)) {
+      this.#used.add(r.name);
+      const value = typeof given === 'string' ? given : (scalarText(given) ?? shownOf(given));
+      return { value: given, hidden: false, use: { name: r.name, value, time: null } };
     }
+    if (time) return this.#fromClock(r, time[1] ?? '');
     if (r.rest !== null) return { value: r.rest, hidden: false, use: { name: r.name, value: r.rest, time: null } };
     return { message: `parameter ${r.name} has no value`, hint: this.#hintFor(r.name) };
+  }
+
+  /** A `bizdate` that is given is the day of all its forms; by the clock they would be about another day than it. */
+  #fromClock(r: Reference, base: string): Resolved | Unreplaced {
+    const given = base === 'bizdate' ? this.#s.given.get(base) : undefined;
+    if (given !== undefined) this.#used.add(base);
+    const day = given === undefined ? null : this.#s.momentOf(scalarText(given) ?? '');
+    if (given !== undefined && day === null) {
+      return { message: `parameter ${base} is no day, as ${r.text} needs it`, hint: 'write it as 20261128' };
+    }
+    const t = this.#s.timeText(r.name, r.rest, this.#s.now, day);
+    if (typeof t === 'string') return { message: t, hint: '${now:yyyyMMdd}, ${now-1d:yyyy-MM-dd HH:mm:ss}' };
+    const use: Use = { name: r.text.slice(2, -1), value: t.text, time: t.wholeDay ? 'day' : 'moment' };
+    return { value: t.text, hidden: false, use };
   }
 
   #fromEnvironment(rest: string): Resolved | Unreplaced {

@@ -7,8 +7,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createExclusive, readIfThere, unlinkIfThere } from '../../durable/files.js';
 import { newRunId, type JobStore } from './job-store.js';
-import { sealed, STATE_FORMAT, unsealed } from './format.js';
-import { stateIo } from './run-store.js';
+import { SyncError } from '../../plugin-api/index.js';
+import { sealed, STATE_FORMAT, unsealed, type RunInfo } from './format.js';
+import { assertNotLocked } from './job-lock.js';
+import { stateIo, type RunStore } from './run-store.js';
 
 interface RoundRecord {
   readonly format: number;
@@ -19,9 +21,11 @@ interface RoundRecord {
 export interface RoundPart {
   readonly jobs: JobStore;
   readonly runName: string;
+  /** What of the entry is not as it was in that run, by option. */
+  readonly differences: (run: RunInfo) => Promise<readonly string[]>;
 }
 
-/** The round of one job and one set of run names. */
+/** The round of one job and one set of run names: a job that gets a further entry goes on with its open round. */
 export class Round {
   readonly #jobs: JobStore;
   readonly #parts: readonly RoundPart[];
@@ -31,7 +35,7 @@ export class Round {
   constructor(first: RoundPart, others: readonly RoundPart[]) {
     this.#jobs = first.jobs;
     this.#parts = [first, ...others];
-    const names = this.#parts.map((p) => p.runName);
+    const names = [...new Set(this.#parts.map((p) => p.runName))].sort();
     this.#name = `round-${createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, 16)}`;
   }
 
@@ -44,12 +48,18 @@ export class Round {
     return text === null ? null : unsealed<RoundRecord>(text, this.#path).id;
   }
 
-  /** The open round, or a new one; `fresh`: a new one in any case. @returns its id and which entries are done in it. */
+  /**
+   * The open round, or a new one; `fresh`: a new one in any case.
+   * @returns its id and which entries are done in it.
+   * @throws SyncError STATE_MISFIT where an entry that is done is another one now; STATE_LOCKED where `fresh` and it runs.
+   */
   async open(fresh: boolean): Promise<{ readonly id: string; readonly done: readonly boolean[] }> {
     await this.#jobs.open();
+    // A start that will be refused must not end the round of the one that runs: its finished entries would run again.
+    if (fresh) for (const { jobs } of this.#parts) await assertNotLocked(jobs.dir, jobs.jobId);
     const id = fresh ? null : await this.#id();
     if (id !== null) {
-      const done = await Promise.all(this.#parts.map((p) => isDone(p, id)));
+      const done = await this.#done(id);
       if (!done.every((d) => d)) return { id, done };
     }
     await this.close();
@@ -65,11 +75,31 @@ export class Round {
     return { id: (await this.#id()) ?? '', done: this.#parts.map(() => false) };
   }
 
-  /** Which entries an open round would not run again. Changes nothing. */
+  /** Which entries an open round would not run again. Changes nothing. @throws SyncError STATE_MISFIT as `open`. */
   async look(): Promise<readonly boolean[]> {
     const id = await this.#id();
-    const done = id === null ? [] : await Promise.all(this.#parts.map((p) => isDone(p, id)));
+    const done = id === null ? [] : await this.#done(id);
     return done.every((d) => d) ? this.#parts.map(() => false) : done;
+  }
+
+  /** Entries are known by their place: one that was moved to the place of a done one would never run. */
+  async #done(id: string): Promise<readonly boolean[]> {
+    const runs = await Promise.all(this.#parts.map((p) => currentIn(p, id)));
+    if (runs.every((r) => r !== null)) return runs.map(() => true);
+    for (const [i, part] of this.#parts.entries()) {
+      const run = runs[i];
+      const changed = run ? await part.differences(await run.info()) : [];
+      if (!run || changed.length === 0) continue;
+      throw new SyncError(
+        'STATE_MISFIT',
+        `entry ${String(i + 1)} of content is done and others are not, but it has changed since: ${changed.join(', ')}`,
+        {
+          place: run.dir,
+          hint: 'Put the entries back as they were to finish the others, or start all of them anew with --fresh.',
+        },
+      );
+    }
+    return runs.map((r) => r !== null);
   }
 
   async close(): Promise<void> {
@@ -77,7 +107,7 @@ export class Round {
   }
 }
 
-async function isDone({ jobs, runName }: RoundPart, round: string): Promise<boolean> {
+async function currentIn({ jobs, runName }: RoundPart, round: string): Promise<RunStore | null> {
   const current = await jobs.current(runName);
-  return current !== null && (await current.run.finishedIn(round));
+  return current !== null && (await current.run.finishedIn(round)) ? current.run : null;
 }

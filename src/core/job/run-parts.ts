@@ -1,9 +1,8 @@
 /** A job of several content entries: each runs as a job of its own, in order or side by side. */
 import { setMaxListeners } from 'node:events';
 import type { JobSpec } from '../../job/job-spec.js';
-import { JobStore } from '../checkpoint/job-store.js';
-import { Round, type RoundPart } from '../checkpoint/round.js';
-import { failpointMemory, parseFailpoints } from '../failpoints.js';
+import { failpointMemory } from '../failpoints.js';
+import { jobRound } from './job-round.js';
 import { runJob } from './run-job.js';
 import type { RunDeps, RunSummary } from './run-types.js';
 
@@ -23,7 +22,7 @@ export type PartOutcome =
 /**
  * Never rejects but for state that cannot be read. After a failed entry no further one begins; those that run already
  * go on to their end.
- * @throws SyncError STATE_IO, STATE_CORRUPT
+ * @throws SyncError STATE_IO, STATE_CORRUPT, STATE_MISFIT
  */
 export async function runParts(
   parts: readonly [JobSpec, ...JobSpec[]],
@@ -31,12 +30,8 @@ export async function runParts(
 ): Promise<readonly PartOutcome[]> {
   const [first, ...others] = parts;
   if (others.length === 0) return [{ is: 'ran', summary: await runJob(first, deps) }];
-  const part = (job: JobSpec): RoundPart => ({
-    jobs: new JobStore(deps.stateRoot, job.jobId, parseFailpoints(undefined)),
-    runName: job.runName,
-  });
   setMaxListeners(0, deps.stop); // every part listens
-  const round = new Round(part(first), others.map(part));
+  const round = jobRound(parts, deps);
   const { id, done } = await round.open(deps.fresh);
   const outcomes: PartOutcome[] = parts.map((_, i) => ({ is: done[i] === true ? 'done before' : 'not run' }));
   const waiting = [...parts.entries()].filter(([i]) => done[i] !== true);

@@ -21,10 +21,10 @@ import {
   type WriterFacts,
 } from '../../plugin-api/index.js';
 import { JobStore } from '../checkpoint/job-store.js';
-import { Round, type RoundPart } from '../checkpoint/round.js';
 import { parseFailpoints } from '../failpoints.js';
 import { isBounded } from '../job/choose-run.js';
 import { assertDelivery, pairDelivery, READ_ONCE } from '../job/delivery.js';
+import { jobRound } from '../job/job-round.js';
 import { keepTimes } from '../job/keep-times.js';
 import { pluginCall } from '../job/plugin-call.js';
 import type { RunDeps } from '../job/run-types.js';
@@ -67,14 +67,15 @@ export interface PlanDeps extends Asked, Pick<RunDeps, 'atClock'> {
 export async function planParts(parts: readonly [JobSpec, ...JobSpec[]], deps: PlanDeps): Promise<readonly PartPlan[]> {
   const done = await doneBefore(parts, deps);
   const plans: PartPlan[] = [];
+  const refused = 'code' in done ? done : null;
   for (const [i, job] of parts.entries()) {
-    if (done[i] === true) plans.push({ ...nothingOf(job), doneBefore: true });
+    if (!('code' in done) && done[i] === true) plans.push({ ...nothingOf(job), doneBefore: true });
     else {
       const plan = await planOne(job, deps);
       plans.push(i > 0 && deps.inOrder ? { ...plan, problems: plan.problems.map(maybeLater) } : plan);
     }
   }
-  return plans;
+  return refused ? plans.map((p, i) => (i === 0 ? withProblem(p, refused) : p)) : plans;
 }
 
 async function planOne(job: JobSpec, deps: PlanDeps): Promise<PartPlan> {
@@ -87,14 +88,28 @@ async function planOne(job: JobSpec, deps: PlanDeps): Promise<PartPlan> {
   return new PartPlanner(kept, deps).plan();
 }
 
+/** Which entries a start would not run again; or why it would be refused before it comes to any. */
 async function doneBefore(
-  [first, ...others]: readonly [JobSpec, ...JobSpec[]],
+  parts: readonly [JobSpec, ...JobSpec[]],
   deps: PlanDeps,
-): Promise<readonly boolean[]> {
-  if (others.length === 0 || deps.fresh) return [];
-  const part = (job: JobSpec): RoundPart => ({ jobs: storeOf(deps.stateRoot, job), runName: job.runName });
-  // What is wrong with the state is told with the part that it belongs to.
-  return new Round(part(first), others.map(part)).look().catch(() => []);
+): Promise<readonly boolean[] | PlanProblem> {
+  if (parts.length === 1 || deps.fresh) return [];
+  try {
+    return await jobRound(parts, deps).look();
+  } catch (e) {
+    return problemOf(e);
+  }
+}
+
+/** What the part does not tell of itself. */
+function withProblem(plan: PartPlan, p: PlanProblem): PartPlan {
+  return { ...plan, problems: distinct([p, ...plan.problems]) };
+}
+
+function problemOf(e: unknown): PlanProblem {
+  const { code, message, place, hint } = reportError(e);
+  const more = { ...(place === undefined ? {} : { place }), ...(hint === undefined ? {} : { hint }) };
+  return { level: 'error', code, message, ...more };
 }
 
 function maybeLater(p: PlanProblem): PlanProblem {
@@ -166,9 +181,7 @@ class PartPlanner {
     try {
       return await f();
     } catch (e) {
-      const { code, message, place, hint } = reportError(e);
-      const more = { ...(place === undefined ? {} : { place }), ...(hint === undefined ? {} : { hint }) };
-      this.#problems.push({ level: 'error', code, message, ...more });
+      this.#problems.push(problemOf(e));
       return null;
     }
   }

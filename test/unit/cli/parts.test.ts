@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { publishedLines, Workspace } from '../../support/workspace.js';
-import { sync, type Summary } from '../../support/sync.js';
+import { startSync, sync, until, type Summary } from '../../support/sync.js';
 
 const LINES = ['1,a', '2,b', '3,c'];
 
@@ -85,6 +86,67 @@ test('killed once its first entry is noted finished, the job does not run it aga
   const again = await sync(['run', job, '--output', 'json'], { cwd: ws.dir });
   assert.equal(again.code, 0, again.stderr);
   for (const name of ['a', 'b']) assert.deepEqual(publishedLines(ws.path(`out-${name}`)), expected(name));
+});
+
+test('entries that change their places in an open round are refused; none is skipped or run twice', async () => {
+  using ws = new Workspace();
+  const setting = { jobId: 'j' };
+  const before = jobOf(ws, [part('a'), part('b')], setting);
+  rmSync(ws.path('b.csv'));
+  assert.equal((await sync(['run', before], { cwd: ws.dir })).code, 1);
+  const swapped = jobOf(ws, [part('b'), part('a')], setting);
+  for (const command of ['plan', 'run']) {
+    const r = await sync([command, swapped], { cwd: ws.dir });
+    assert.equal(r.code, 4, command + r.stderr);
+    assert.match(r.stderr, /STATE_MISFIT: entry 1 of content is done and others are not, but it has changed since: /);
+  }
+  assert.deepEqual(publishedLines(ws.path('out-a')), expected('a'));
+});
+
+test('an entry that is added to an open round does not make the finished ones run again', async () => {
+  using ws = new Workspace();
+  const setting = { jobId: 'j' };
+  const before = jobOf(ws, [part('a'), part('b')], setting);
+  rmSync(ws.path('b.csv'));
+  assert.equal((await sync(['run', before], { cwd: ws.dir })).code, 1);
+  const longer = jobOf(ws, [part('a'), part('b'), part('c')], setting);
+  assert.equal((await sync(['run', longer], { cwd: ws.dir })).code, 0);
+  for (const name of ['a', 'b', 'c']) assert.deepEqual(publishedLines(ws.path(`out-${name}`)), expected(name));
+});
+
+test('a --fresh that is refused, as the job runs, does not end the round of that start', async () => {
+  using ws = new Workspace();
+  const job = jobOf(ws, [part('a'), part('b')], { speed: { record: 10 } });
+  ws.write('a.csv', 'a\n'.repeat(25));
+  rmSync(ws.path('b.csv'));
+  const running = startSync(['run', job, '--output', 'json'], { cwd: ws.dir });
+  const status = async () => (await sync(['status', '--output', 'json'], { cwd: ws.dir })).stdout;
+  await until('the job runs', async () => (await status()).includes('"running"'));
+  const fresh = await sync(['run', job, '--fresh', '--output', 'json'], { cwd: ws.dir });
+  assert.deepEqual([fresh.code, fresh.summary?.error?.code], [4, 'STATE_LOCKED']);
+  assert.equal((await running.done).code, 1);
+  ws.write('b.csv', 'b1\n');
+  const again = await sync(['run', job, '--output', 'json'], { cwd: ws.dir });
+  assert.deepEqual(
+    parts(again.summary).map((p) => p.outcome),
+    ['done before', 'ran'],
+  );
+});
+
+test('a kept time of a finished entry is no change of it', async () => {
+  using ws = new Workspace();
+  const timed = part('a');
+  timed.writer.parameter.path = 'out-${now:HHmmssSSS}';
+  const job = jobOf(ws, [timed, part('b')]);
+  rmSync(ws.path('b.csv'));
+  assert.equal((await sync(['run', job], { cwd: ws.dir })).code, 1);
+  ws.write('b.csv', 'b1\n');
+  const again = await sync(['run', job, '--output', 'json'], { cwd: ws.dir });
+  assert.equal(again.code, 0, again.stderr);
+  assert.deepEqual(
+    parts(again.summary).map((p) => p.outcome),
+    ['done before', 'ran'],
+  );
 });
 
 test('contentParallelism runs entries side by side', async () => {

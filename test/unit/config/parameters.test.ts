@@ -34,6 +34,22 @@ describe('parameters in values', () => {
     assert.equal(job.reader.options['where'], "day = 'a=b' and x in (1,2,3)");
   });
 
+  test('parameters named env and file do not take the place of variables and files', async () => {
+    const job = await accepted(
+      jobText({ reader: '"where": "${env} ${file} ${env:E:x}", "password": "${env:PW}"' }),
+      ['env=prod', 'file=f'],
+      { PW: 'hunter22' },
+    );
+    assert.equal(job.reader.options['where'], 'prod f x');
+    assert.equal(job.reader.options['password'], 'hunter22');
+  });
+
+  test('a secret that looks like a wrong reference is not shown', async () => {
+    const { lines } = await withParameters(jobText({ reader: '"password": "a${b!}c"' }));
+    assert.match(lines.join(), /password: \$\{…\} in it is not a parameter; write \$\$\{…\} for the text itself/);
+    assert.doesNotMatch(lines.join(), /b!/);
+  });
+
   test('a value is never text of the file: quotes and braces stay in their string', async () => {
     const evil = '","preSql":["drop table x"],"z":"\\u0022';
     const job = await accepted(jobText({ reader: '"where": "${w}"' }), [`w=${evil}`]);
@@ -186,6 +202,22 @@ describe('times', () => {
     });
   }
 
+  test('a letter T outside quotes is refused: it would be milliseconds', () => {
+    assert.equal(timeText('now', 'yyyyTHH', NOW), "`yyyyTHH` has a letter T, which is text: write it as 'T'");
+  });
+
+  test('a bizdate that is given is the day of all its forms', async () => {
+    const text = jobText({ reader: '"where": "${bizdate} ${bizdate:yyyy/MM/dd} ${bizdate-1d} ${now:yyyy}"' });
+    for (const day of ['20260301', '2026-03-01']) {
+      const job = await accepted(text, [`bizdate=${day}`]);
+      assert.equal(job.reader.options['where'], `${day} 2026/03/01 20260228 2026`);
+    }
+    const free = await accepted(jobText({ reader: '"where": "${bizdate}"' }), ['bizdate=latest']);
+    assert.equal(free.reader.options['where'], 'latest');
+    const { lines } = await withParameters(text, ['bizdate=latest']);
+    assert.match(lines.join(), /parameter bizdate is no day, as \$\{bizdate:yyyy\/MM\/dd\} needs it/);
+  });
+
   test('-p now=… sets the clock', async () => {
     const job = await accepted(jobText({ reader: '"where": "${now:yyyyMMdd} ${bizdate}"' }), ['now=2026-03-01T00:30']);
     assert.equal(job.reader.options['where'], '20260301 20260228');
@@ -221,12 +253,27 @@ describe('which run the parameters name', () => {
     assert.deepEqual(await runOf({ setting: '"jobId": "j-${n}"' }, ['n=5']), none);
   });
 
+  test('a bizdate that is given names the run that the clock named on its day', async () => {
+    const where = { reader: '"where": "${bizdate:yyyy-MM-dd} ${bizdate-1d} ${bizdate}"' };
+    const byClock = await runOf(where);
+    assert.deepEqual(await runOf(where, ['bizdate=20261128']), byClock);
+    assert.notDeepEqual(await runOf(where, ['bizdate=20261127']), byClock);
+  });
+
   test('times below a day do not: they are kept from the first start on', async () => {
     assert.deepEqual(await runOf({ reader: '"where": "${now:HH}"' }), { runName: 'default', clock: NOW });
     assert.deepEqual(await runOf({ reader: '"where": "${now:HH} ${bizdate}"' }), {
       runName: 'bizdate=20261128',
       clock: NOW,
     });
+  });
+
+  test('a list names the run by what it holds', async () => {
+    const column = { reader: '"column": "${c}"' };
+    const names = await Promise.all(
+      ['["a"]', '["b"]'].map(async (c) => (await runOf(column, [`{"c": ${c}}`])).runName),
+    );
+    assert.deepEqual(names, ['c=%5B%22a%22%5D', 'c=%5B%22b%22%5D']);
   });
 
   test('names that are too long stay apart', async () => {
