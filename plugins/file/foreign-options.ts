@@ -1,5 +1,6 @@
 /** What FlinkX, ChunJun and DataX say in their own way, as the reader's own options say it. */
 import type { Finding, OptionsOf } from 'syncx/plugin-api';
+import { canonicalCell } from 'syncx/plugin-kit';
 import type { READER_OPTIONS } from './options.js';
 
 export type ReaderOptions = OptionsOf<typeof READER_OPTIONS>;
@@ -16,8 +17,19 @@ export function ownOptions(o: ReaderOptions): ReaderOptions {
     ...(String(csv['useTextQualifier']) === 'false' && o.fileType === 'csv' ? { fileType: 'text' as const } : {}),
     ...(typeof quote === 'string' ? { quoteChar: quote } : {}),
     ...(String(csv['escapeMode']) === '2' ? { escapeChar: '\\' } : {}),
-    column: o.column.map(ownColumn),
+    column: named(o.column).map(ownColumn),
   };
+}
+
+/** DataX knows fields by index only, and may take one twice: the later ones get names of their own. */
+function named(columns: readonly Column[]): readonly Column[] {
+  const taken = new Map<number, number>();
+  return columns.map((c) => {
+    if (typeof c === 'string' || c.name !== undefined || c.index === undefined) return c;
+    const times = (taken.get(c.index) ?? 0) + 1;
+    taken.set(c.index, times);
+    return times === 1 ? c : { ...c, name: `f${String(c.index)}_${String(times)}` };
+  });
 }
 
 /**
@@ -29,7 +41,7 @@ function ownColumn(c: Column, i: number): Column {
   const constant = (c.value ?? null) !== null && c.name === undefined && c.index === undefined;
   const format = c.parseFormat ?? c.format;
   const dated = format !== undefined && c.type?.trim().toLowerCase() === 'date';
-  const timed = dated && HAS_TIME.test(format.replace(/'[^']*'/g, ''));
+  const timed = dated ? HAS_TIME.test(format.replace(/'[^']*'/g, '')) : isTimedDate(c);
   return {
     ...c,
     ...(constant ? { name: `column${String(i + 1)}` } : {}),
@@ -37,6 +49,14 @@ function ownColumn(c: Column, i: number): Column {
     ...(timed ? { type: 'datetime' } : {}),
   };
 }
+
+/** A constant `date` with a time. */
+function isTimedDate(c: Exclude<Column, string>): boolean {
+  if (c.type?.trim().toLowerCase() !== 'date' || (c.value ?? null) === null) return false;
+  return canonicalCell({ is: 'date' }, c.value ?? '') === null && canonicalCell(DATETIME, c.value ?? '') !== null;
+}
+
+const DATETIME = { is: 'datetime', fraction: 6 } as const;
 
 /** What is said in two ways at once. */
 export function checkForeign(o: ReaderOptions): readonly Finding[] {

@@ -43,8 +43,10 @@ export const WRITER_COLUMN_IGNORED = {
   notNull: ignored('rows are not refused for NULL'),
 } as const;
 
+export const PLAIN_DATES = 'dates and times are written in their plain form, yyyy-MM-dd HH:mm:ss';
+
 export const WRITER_IGNORED = {
-  dateFormat: ignored('dates and times are written in their plain form, yyyy-MM-dd HH:mm:ss'),
+  dateFormat: ignored(PLAIN_DATES),
   nextCheckRows: ignored('the size of a file is looked at all the time'),
   sqlTableName: ignored('no file of SQL statements is written'),
 } as const;

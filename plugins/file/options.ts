@@ -3,6 +3,7 @@ import {
   CSV_READER_CONFIG,
   HEADER_NAMES,
   LINE_DELIMITER,
+  PLAIN_DATES,
   READER_COLUMN_IGNORED,
   WRITER_COLUMN_IGNORED,
   WRITER_IGNORED,
@@ -19,6 +20,9 @@ const FILE_TYPE = {
   'x-aliases': ['format', 'fileFormat'],
   'x-values': { CSV: 'csv', JSON: 'json', jsonl: 'json', JSONL: 'json', TEXT: 'text', txt: 'text', TXT: 'text' },
 } as const;
+
+/** `format` of DataX' txtfilewriter. */
+const DATE_PATTERN = { pattern: 'yyyy|MM|dd|HH|mm|ss', why: PLAIN_DATES } as const;
 
 const FIELD_DELIMITER = {
   title: 'Field delimiter',
@@ -62,6 +66,7 @@ const ENCODING = {
   type: 'string',
   default: 'utf-8',
   examples: ['utf-8'],
+  'x-aliases': ['charset'],
 } as const;
 
 const NULL_FORMAT = {
@@ -236,7 +241,7 @@ export const WRITER_OPTIONS = {
       examples: ['orders'],
       'x-aliases': ['ftpFileName'],
     },
-    fileType: FILE_TYPE,
+    fileType: { ...FILE_TYPE, 'x-ignored-values': DATE_PATTERN },
     fieldDelimiter: FIELD_DELIMITER,
     quoteChar: QUOTE_CHAR,
     escapeChar: ESCAPE_CHAR,

@@ -19,10 +19,19 @@ function nameOf(c: ReaderOptions['column'][number], i: number): string {
   return c.name === '' ? `column${String(i + 1)}` : c.name;
 }
 
+const DATETIME: LogicalType = { is: 'datetime', fraction: 6 };
+
+/** DataX' `date` has a time: where the constant has one, the column is a `datetime`. */
+function typeOf(c: ReaderOptions['column'][number]): LogicalType | null {
+  const type = parseType(c.type);
+  if (type?.is !== 'date' || c.value === null || canonicalCell(type, c.value) !== null) return type;
+  return canonicalCell(DATETIME, c.value) === null ? type : DATETIME;
+}
+
 /** @returns null where a type is not known. */
 function madeColumn(c: ReaderOptions['column'][number], i: number): MadeColumn | null {
   const counter = c.type.trim().toLowerCase() === 'id';
-  const type = counter ? INT64 : parseType(c.type);
+  const type = counter ? INT64 : typeOf(c);
   if (!type || type.is === 'geometry') return null;
   const sized = /^\s*(char|varchar)\s*(?:\(\s*(\d+)\s*\))?\s*$/i.exec(c.type);
   const length = sized?.[2] !== undefined ? Number(sized[2]) : sized?.[1]?.toLowerCase() === 'char' ? 1 : null;

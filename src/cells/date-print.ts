@@ -1,4 +1,5 @@
 const TOKEN = /'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']+/g;
+const FIELD = /^(?:yyyy|MM?|dd?|HH?|mm?|ss?|S+)$/;
 const PARTS = /^(\d{4})-(\d\d)-(\d\d)(?: (\d\d):(\d\d):(\d\d)(?:\.(\d+))?)?$/;
 
 /**
@@ -14,6 +15,13 @@ export function datePrinter(pattern: string): (cell: string) => string | null {
     if (m === null) return null;
     return tokens.map((t) => printed(t, m)).join('');
   };
+}
+
+/** What a pattern holds that {@link datePrinter} cannot write: letters that mean nothing, a quote that is not closed; else null. */
+export function unprintable(pattern: string): string | null {
+  const tokens = [...pattern.matchAll(TOKEN)].map(([t]) => t);
+  if (tokens.join('') !== pattern) return "'";
+  return tokens.find((t) => /^[A-Za-z]/.test(t) && !FIELD.test(t)) ?? null;
 }
 
 function printed(token: string, m: RegExpExecArray): string {

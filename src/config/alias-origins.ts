@@ -46,6 +46,7 @@ const ORIGINS: Readonly<Record<string, string>> = {
   'fileType format': OWN,
   fileFormat: DATAX,
   skipHeader: DATAX,
+  charset: DATAX,
   compressType: V12,
   maxFetchSize: V12,
   columnDelimiter: V16,

@@ -50,13 +50,14 @@ export function aliasRows(schema: SchemaNode, strip = ''): readonly AliasRow[] {
 }
 
 function valueRows(schema: SchemaNode, strip = ''): readonly (readonly string[])[] {
-  return optionRows(schema, 'asWritten').flatMap(({ path, schema: s }) =>
-    Object.entries(s['x-values'] ?? {}).map(([from, value]) => [
-      code(path.startsWith(strip) ? path.slice(strip.length) : path),
-      code(JSON.stringify(from)),
-      code(spelled(value)),
-    ]),
-  );
+  return optionRows(schema, 'asWritten').flatMap(({ path, schema: s }) => {
+    const option = code(path.startsWith(strip) ? path.slice(strip.length) : path);
+    const other = s['x-ignored-values'];
+    return [
+      ...Object.entries(s['x-values'] ?? {}).map(([from, v]) => [option, code(JSON.stringify(from)), code(spelled(v))]),
+      ...(other === undefined ? [] : [[option, `with ${code(other.pattern)}`, `no effect: ${other.why}`]]),
+    ];
+  });
 }
 
 const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``;

@@ -27,9 +27,6 @@ const ignored = (why: string): SchemaNode => ({ 'x-ignored': why });
 const METRICS = 'counts stand in the summary, whatever collects metrics elsewhere';
 const RESUMES = 'an interrupted run is resumed by its checkpoint, whatever this says';
 
-/** DataX jobs write a limit that there is none of so. */
-const NO_LIMIT = { '-1': 0 };
-
 const SPEED: SchemaNode = {
   type: 'object',
   description: 'How fast the job may go.',
@@ -39,20 +36,16 @@ const SPEED: SchemaNode = {
     writerChannel: count('As channel; -1: use channel.', -1, 1024),
     bytes: {
       type: 'number',
-      minimum: 0,
       default: 0,
       'x-unit': 'bytes/s',
       'x-aliases': ['byte'],
-      'x-values': NO_LIMIT,
-      description: 'Bytes per second for the whole job; 0: no limit.',
+      description: 'Bytes per second for the whole job; 0, or less as in old job files: no limit.',
     },
     record: {
       type: 'number',
-      minimum: 0,
       default: 0,
       'x-unit': 'rows/s',
-      'x-values': NO_LIMIT,
-      description: 'Rows per second for the whole job; 0: no limit.',
+      description: 'Rows per second for the whole job; 0, or less as in old job files: no limit.',
     },
     rebalance: ignored('each lane writes what it reads'),
   },

@@ -162,6 +162,11 @@ export class OptionWalk {
         this.report('warning', key, here, 'has no effect', target['x-ignored']);
         continue;
       }
+      const other = target['x-ignored-values'];
+      if (other !== undefined && value.type === 'string' && new RegExp(other.pattern).test(value.value as string)) {
+        this.report('warning', key, here, 'has no effect', other.why);
+        continue;
+      }
       const before = namedBy.get(main);
       if (before !== undefined && before !== name) {
         const message = `${JSON.stringify(before)} and ${JSON.stringify(name)} are two names of one option`;

@@ -32,6 +32,8 @@ export interface SchemaNode {
   readonly 'x-values'?: Readonly<Record<string, unknown>>;
   /** Accepted for the sake of old job files; the text says why it does nothing. */
   readonly 'x-ignored'?: string;
+  /** Texts that old job files give for something else: they have no effect, and `why` says so. */
+  readonly 'x-ignored-values'?: { readonly pattern: string; readonly why: string };
   /** Names whose `${name}` the plugin replaces itself, row by row: they are left as they are. */
   readonly 'x-template'?: readonly string[];
   /** The value belongs to a plugin's own schema and is not looked into. */

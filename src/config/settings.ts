@@ -53,8 +53,8 @@ export function buildSettings(
   checkDryRun(raw, walk);
   return {
     channel: channelOf(raw, walk),
-    bytesPerSecond: raw.speed?.bytes ?? 0,
-    rowsPerSecond: raw.speed?.record ?? 0,
+    bytesPerSecond: Math.max(0, raw.speed?.bytes ?? 0),
+    rowsPerSecond: Math.max(0, raw.speed?.record ?? 0),
     errorLimit: errorLimitOf(raw, walk),
     dirtyDir: dirtyDirOf(raw, walk),
     checkpoint: {

@@ -30,6 +30,13 @@ export function columnsAfter(
     if (columns !== null && !columns.some((c) => c.name === name))
       faults.push({ path, message: `there is no column ${JSON.stringify(name)} here`, missing: name });
   };
+  const each = (names: readonly string[]): void => {
+    names.forEach((name, i) => {
+      has(name, ['columns', i]);
+      if (names.indexOf(name) === i) return;
+      faults.push({ path: ['columns', i], message: `${JSON.stringify(name)} stands here twice`, missing: null });
+    });
+  };
   const typeIn = (name: string): ExprType => columns?.find((c) => c.name === name)?.type ?? 'any';
   const typed = (name: string, type: ExprType): Columns =>
     columns?.map((c) => (c.name === name ? { name, type } : c)) ?? null;
@@ -75,9 +82,7 @@ export function columnsAfter(
       break;
     }
     case 'drop':
-      spec.columns.forEach((name, i) => {
-        has(name, ['columns', i]);
-      });
+      each(spec.columns);
       after = columns?.filter((c) => !spec.columns.includes(c.name)) ?? null;
       if (after?.length === 0) faults.push({ path: ['columns'], message: 'no column would be left', missing: null });
       break;
@@ -92,9 +97,7 @@ export function columnsAfter(
       after = put(spec.column, spec.type === undefined ? computed : named(spec.type));
       break;
     case 'mask':
-      spec.columns.forEach((name, i) => {
-        has(name, ['columns', i]);
-      });
+      each(spec.columns);
       if (spec.method !== 'null')
         for (const name of spec.columns)
           after = after?.map((c) => (c.name === name ? { name, type: 'text' as const } : c)) ?? null;

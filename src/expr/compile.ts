@@ -3,7 +3,7 @@ import { arithmetic, negated } from './arithmetic.js';
 import { called, constant, logic, number, test1 } from './closures.js';
 import { comparison, orderOf } from './compare.js';
 import { ExprError } from './faults.js';
-import { FUNCTION_NAMES, functionOf, type Param } from './functions.js';
+import { FUNCTION_NAMES, functionOf, patternFault, type Param } from './functions.js';
 import { likeMatcher } from './like.js';
 import { asDecimal, toFloat, type Decimal, type Int } from './numbers.js';
 import { nodesOf, type Arithmetic, type Compare, type Expr } from './parse.js';
@@ -225,6 +225,12 @@ class Compiler<F> {
       }
       case 'matches':
         return this.#matches(e);
+      case 'format': {
+        const [, pattern] = e.args;
+        const wrong = pattern?.is === 'text' ? patternFault(pattern.text) : null;
+        if (wrong !== null) throw new ExprError(wrong, pattern?.at ?? e.at, "put other text between ''…''");
+        return this.#plainCall(e);
+      }
       default:
         return this.#plainCall(e);
     }

@@ -1,7 +1,7 @@
 /** The functions of expressions. NULL for any argument gives NULL; what is otherwise stands in special-forms.ts. */
 import { createHash } from 'node:crypto';
 import { canonicalCell } from '../cells/cell-form.js';
-import { datePrinter } from '../cells/date-print.js';
+import { datePrinter, unprintable } from '../cells/date-print.js';
 import { RowFault } from './faults.js';
 import {
   asDecimal,
@@ -100,6 +100,12 @@ const clockPart = (group: number): FunctionSpec => ({
     return Number(m?.[group]);
   },
 });
+
+/** Why a text is no pattern of `format`; null: it is one. */
+export function patternFault(pattern: string): string | null {
+  const part = unprintable(pattern);
+  return part === null ? null : `'${pattern}' is not a pattern of dates: ${part} is none of yyyy MM dd HH mm ss S`;
+}
 
 function refuse(v: Given, type: ExprType, wanted: string): never {
   throw new RowFault(`'${valueText(v, type)}' is not ${wanted}`);
@@ -252,7 +258,11 @@ const FUNCTIONS_BY_NAME: Readonly<Record<string, FunctionSpec>> = {
       let known = '';
       let print = datePrinter('');
       return (a, b) => {
-        if (b !== known) print = datePrinter((known = b as string));
+        if (b !== known) {
+          const wrong = patternFault(b as string);
+          if (wrong !== null) throw new RowFault(wrong);
+          print = datePrinter((known = b as string));
+        }
         return print(a as string);
       };
     },

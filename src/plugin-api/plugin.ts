@@ -13,7 +13,8 @@ export const API_VERSION = 1;
  * change between runs), `x-unit`, `x-path` (`one` or `list`, with commas: paths of this
  * machine, kept absolute in state), `x-aliases` (other accepted names), `x-values` (accepted spellings → value),
  * `x-template` (a list of names whose `${name}` the plugin replaces itself; others are parameters of the job),
- * `x-ignored` (in place of a schema: the option is accepted, has no effect, and the text says why in a warning).
+ * `x-ignored` (in place of a schema: the option is accepted, has no effect, and the text says why in a warning),
+ * `x-ignored-values` (a `pattern` of texts that have no effect, and `why`).
  * Everything that says something about an option is derived from it.
  */
 export type OptionsSchema = JSONSchema & {

@@ -35,7 +35,9 @@ const RUNS: Readonly<Record<string, number>> = {
   'chunjun-1.12/stream-stream.json': 30,
   'chunjun-1.16/stream-file.json': 5,
   'chunjun-1.16/stream-stream.json': 25,
+  'datax/job.json': 10,
   'datax/stream-stream.json': 10,
+  'datax/txtfile-format.json': 3,
   'datax/txtfile-stream.json': 3,
   'datax/txtfile-txtfile.json': 3,
   'flinkx-1.10/stream-file.json': 20,
@@ -82,6 +84,8 @@ for (const [name, rows] of Object.entries(RUNS)) {
         'of another job',
       ]);
     }
+    if (name === 'datax/txtfile-format.json')
+      assert.equal(publishedLines(ws.path('out'))[0], '1,1815-12-10,2024-01-01 10:00:00');
     if (name === 'chunjun-1.12/file-file.json') {
       assert.deepEqual(publishedLines(ws.path('out'))[1], '{"id":1,"name":"Ada","born":"1815-12-10"}');
     }

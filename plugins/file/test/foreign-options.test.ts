@@ -42,6 +42,31 @@ test('a date of DataX keeps its time, and a constant gets a name', () => {
   ]);
 });
 
+test('a constant date with a time is a datetime, and a field may be taken twice by its index', () => {
+  const { column } = ownOptions(
+    options({
+      column: [
+        { type: 'date', value: '2024-02-29 10:00:00' },
+        { type: 'date', value: '2024-02-29' },
+        { type: 'date', value: 'x' },
+        { index: 1, type: 'long' },
+        { index: 1 },
+        { index: 1, name: 'again' },
+        { index: 1 },
+      ],
+    }),
+  );
+  assert.deepEqual(column, [
+    { type: 'datetime', value: '2024-02-29 10:00:00', name: 'column1' },
+    { type: 'date', value: '2024-02-29', name: 'column2' },
+    { type: 'date', value: 'x', name: 'column3' },
+    { index: 1, type: 'long' },
+    { index: 1, name: 'f1_2' },
+    { index: 1, name: 'again' },
+    { index: 1, name: 'f1_3' },
+  ]);
+});
+
 test('csvReaderConfig says what the own options say', () => {
   const csvReaderConfig = { textQualifier: "'", escapeMode: '2', useTextQualifier: 'true' };
   const o = ownOptions(options({ csvReaderConfig }));

@@ -107,7 +107,8 @@ function listOf(s: SchemaNode, may: (type: string) => boolean, replace: Replace)
 function objectOf(s: SchemaNode, replace: Replace): EditorSchema {
   const named = Object.entries(s.properties ?? {});
   const properties: Record<string, EditorSchema> = {};
-  for (const [name, child] of named) properties[name] = replace(name, child) ?? optionSchema(child, replace);
+  for (const [name, child] of named)
+    properties[name] = orIgnored(child, replace(name, child) ?? optionSchema(child, replace));
   for (const [name, child] of named) {
     for (const alias of child['x-aliases'] ?? []) {
       if (Object.hasOwn(properties, alias)) continue;
@@ -122,6 +123,15 @@ function objectOf(s: SchemaNode, replace: Replace): EditorSchema {
     ...patternsOf(s, Object.keys(properties)),
     ...extraOf(s),
   };
+}
+
+function orIgnored(s: SchemaNode, option: EditorSchema): EditorSchema {
+  const other = s['x-ignored-values'];
+  if (other === undefined) return option;
+  const { title, description, markdownDescription, default: initial, examples, ...rest } = option;
+  const told = Object.entries({ title, description, markdownDescription, default: initial, examples });
+  const texts = { type: 'string', pattern: other.pattern };
+  return { ...Object.fromEntries(told.filter(([, v]) => v !== undefined)), anyOf: [rest, texts] };
 }
 
 /** What has a default is never missing. */

@@ -144,6 +144,10 @@ test('columns: each step sees what the steps before it left', async () => {
   await assertRefused(job('[{"op": "drop", "columns": ["id", "name", "born"]}]', { reader: COLUMNS }), [
     `job.json:9:49: error: ${T}[0].columns: no column would be left`,
   ]);
+  // Else its values would be hashes of hashes.
+  await assertRefused(job('[{"op": "mask", "columns": ["x", "x"], "method": "sha256"}]'), [
+    `job.json:9:55: error: ${T}[0].columns[1]: "x" stands here twice`,
+  ]);
   // What the reader delivers is not known: nothing to say before a select.
   await assertAccepted(job('[{"op": "drop", "columns": ["x"]}, {"op": "filter", "where": "y = z"}]'));
   await assertRefused(job('[{"op": "select", "columns": ["x"]}, {"op": "filter", "where": "y = 1"}]'), [

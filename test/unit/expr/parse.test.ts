@@ -36,6 +36,9 @@ async function problem(source: string): Promise<readonly [number, string] | null
 const WRONG: Readonly<Record<string, readonly [number, string]>> = {
   '': [0, 'the expression is empty'],
   '  ': [0, 'the expression is empty'],
+  "format(born, 'YYYY')": [13, "'YYYY' is not a pattern of dates: YYYY is none of yyyy MM dd HH mm ss S"],
+  "format(born, 'd/M/yy')": [13, "'d/M/yy' is not a pattern of dates: yy is none of yyyy MM dd HH mm ss S"],
+  "format(born, 'yyyy''')": [13, "'yyyy'' is not a pattern of dates: ' is none of yyyy MM dd HH mm ss S"],
   'id >': [4, 'the expression ends too early: a value is expected here'],
   'id = 1 id': [7, 'an operator or the end is expected here, not "id"'],
   '(id = 1': [7, 'the expression ends too early: ")" is expected here'],
