@@ -1,7 +1,17 @@
 import { Ajv, type AnySchema } from 'ajv';
 import type { JsonObject } from '../plugin-api/index.js';
 
-export const KEYWORDS = ['x-secret', 'x-state', 'x-unit', 'x-path', 'x-aliases', 'x-values', 'x-ignored'] as const;
+export const KEYWORDS = [
+  'x-secret',
+  'x-state',
+  'x-unit',
+  'x-path',
+  'x-aliases',
+  'x-values',
+  'x-ignored',
+  'x-ignored-values',
+  'x-template',
+] as const;
 
 function isRegex(text: string): boolean {
   try {
