@@ -40,8 +40,6 @@ export async function runCommand(args: RunArguments): Promise<number> {
   });
   let loaded: JobResult;
   let stateRoot: string;
-  // Its files are read while the job is: else a start waits for one after the other. Awaited where it is needed.
-  import('../../core/job/run-parts.js').catch(() => undefined);
   try {
     loaded = await openJob(args.job, args, registry);
     stateRoot = stateRootOf(args.stateDir, loaded.ok ? loaded.stateDir : null);
