@@ -57,6 +57,14 @@ function say(line: Readonly<Record<string, unknown>>): void {
 
 const round = (n: number, digits = 2): number => Number(n.toFixed(digits));
 
+/** Our own run of a job, with nothing left of the one before. */
+function measureRun(job: string, output: string, more: readonly string[] = []): Promise<Usage> {
+  const state = join(WORK, 'state');
+  rmSync(output, { recursive: true, force: true });
+  rmSync(state, { recursive: true, force: true });
+  return measureNode([SYNC, 'run', job, '--state-dir', state, '--output', 'json', ...more], WORK);
+}
+
 async function convert(format: 'csv' | 'json', rows: number): Promise<void> {
   const input = join(WORK, `rows-${String(rows)}.csv`);
   const bytes = makeCsv(input, rows);
@@ -64,11 +72,8 @@ async function convert(format: 'csv' | 'json', rows: number): Promise<void> {
   const job = jobFile(`csv-to-${format}`, input, output, format);
   const ours: Usage[] = [];
   const theirs: Usage[] = [];
-  const state = join(WORK, 'state');
   for (let i = 0; i < REPEAT; i++) {
-    rmSync(output, { recursive: true, force: true });
-    rmSync(state, { recursive: true, force: true });
-    ours.push(await measureNode([SYNC, 'run', job, '--state-dir', state, '--output', 'json'], WORK));
+    ours.push(await measureRun(job, output));
     rmSync(output, { recursive: true, force: true });
     mkdirSync(output);
     theirs.push(await measureNode([join(ROOT, 'test/bench/duckdb.mjs'), input, join(output, 'x'), format], WORK));
@@ -148,13 +153,10 @@ async function transforms(): Promise<void> {
   makeCsv(input, ROWS);
   const usages = new Map(Object.keys(kinds).map((k): [string, Usage[]] => [k, []]));
   const output = join(WORK, 'out-transforms');
-  const state = join(WORK, 'state-transforms');
   for (let i = 0; i < REPEAT; i++) {
     for (const [kind, steps] of Object.entries(kinds)) {
-      rmSync(output, { recursive: true, force: true });
-      rmSync(state, { recursive: true, force: true });
       const job = jobFile(`transform-${kind}`, input, output, 'csv', { transform: steps });
-      usages.get(kind)?.push(await measureNode([SYNC, 'run', job, '--state-dir', state, '--output', 'json'], WORK));
+      usages.get(kind)?.push(await measureRun(job, output));
     }
   }
   rmSync(output, { recursive: true, force: true });
@@ -184,14 +186,10 @@ async function compare(
   input = partFiles(),
 ): Promise<void> {
   const output = join(WORK, 'out-compare');
-  const state = join(WORK, 'state-compare');
   for (let i = 0; i < REPEAT; i++) {
     for (const [kind, setting] of Object.entries(settings)) {
-      rmSync(output, { recursive: true, force: true });
-      rmSync(state, { recursive: true, force: true });
       const job = jobFile(`compare-${kind}`, input, output, 'csv', { setting });
-      const args = [SYNC, 'run', job, '--state-dir', state, '--output', 'json'];
-      const u = await measureNode([...args, '--log-level', 'debug', '--log-format', 'json'], WORK);
+      const u = await measureRun(job, output, ['--log-level', 'debug', '--log-format', 'json']);
       each(kind, u, u.stderr);
     }
   }
@@ -205,13 +203,10 @@ async function inputForm(form: InputForm): Promise<void> {
   const input = makeForm(form, plain);
   const output = join(WORK, 'out-form');
   const job = jobFile(`form-${form.name}`, input, output, 'csv', { reader: form.reader });
-  const state = join(WORK, 'state-form');
   const ours: Usage[] = [];
   const theirs: number[] = [];
   for (let i = 0; i < REPEAT; i++) {
-    rmSync(output, { recursive: true, force: true });
-    rmSync(state, { recursive: true, force: true });
-    ours.push(await measureNode([SYNC, 'run', job, '--state-dir', state, '--output', 'json'], WORK));
+    ours.push(await measureRun(job, output));
     rmSync(output, { recursive: true, force: true });
     mkdirSync(output);
     theirs.push(await form.yardstick(input, output));
