@@ -198,6 +198,16 @@ const wholeNumber = (up: boolean): FunctionSpec => ({
       type === 'int' ? a : wholeDecimal(type === 'float' ? floatToDecimal(a as number) : (a as Decimal), up),
 });
 
+const padding = (left: boolean): FunctionSpec => ({
+  params: ['text', 'int', 'text'],
+  optional: 1,
+  returns: 'text',
+  make:
+    () =>
+    (a, b, c = ' ') =>
+      pad(a as string, small(b), c as string, left),
+});
+
 const FUNCTIONS_BY_NAME: Readonly<Record<string, FunctionSpec>> = {
   upper: text1((t) => t.toUpperCase()),
   lower: text1((t) => t.toLowerCase()),
@@ -223,24 +233,8 @@ const FUNCTIONS_BY_NAME: Readonly<Record<string, FunctionSpec>> = {
     returns: 'text',
     make: () => (a, b, c) => replaceAll(a as string, b as string, c as string),
   },
-  lpad: {
-    params: ['text', 'int', 'text'],
-    optional: 1,
-    returns: 'text',
-    make:
-      () =>
-      (a, b, c = ' ') =>
-        pad(a as string, small(b), c as string, true),
-  },
-  rpad: {
-    params: ['text', 'int', 'text'],
-    optional: 1,
-    returns: 'text',
-    make:
-      () =>
-      (a, b, c = ' ') =>
-        pad(a as string, small(b), c as string, false),
-  },
+  lpad: padding(true),
+  rpad: padding(false),
   startswith: test2((a, b) => a.startsWith(b)),
   endswith: test2((a, b) => a.endsWith(b)),
   contains: test2((a, b) => a.includes(b)),

@@ -1,4 +1,4 @@
-import { float64Text, type LogicalType } from '../plugin-api/index.js';
+import { cellKind, float64Text, type CellKind, type LogicalType } from '../plugin-api/index.js';
 import { canonicalCell } from '../cells/cell-form.js';
 import { ExprError, RowFault } from './faults.js';
 import { Decimal, decimalToText, readDecimal, readInt, type Int } from './numbers.js';
@@ -30,39 +30,27 @@ export interface Typed<F> {
 
 export function typeOf(t: LogicalType): ExprType {
   switch (t.is) {
-    case 'int8':
-    case 'int16':
-    case 'int32':
-    case 'int64':
-    case 'uint8':
-    case 'uint16':
-    case 'uint32':
-    case 'uint64':
-    case 'bit':
     case 'year':
       return 'int';
-    case 'decimal':
-      return 'decimal';
-    case 'float32':
-    case 'float64':
-      return 'float';
-    case 'boolean':
-      return 'bool';
-    case 'string':
-    case 'json':
-    case 'enum':
-    case 'set':
-      return 'text';
     case 'date':
     case 'datetime':
     case 'timestamp':
     case 'time':
       return t.is;
-    case 'binary':
-    case 'geometry':
-      return 'binary';
+    default:
+      return TYPE_OF_KIND[cellKind(t)];
   }
 }
+
+const TYPE_OF_KIND = {
+  integer: 'int',
+  decimal: 'decimal',
+  float: 'float',
+  boolean: 'bool',
+  text: 'text',
+  json: 'text',
+  bytes: 'binary',
+} as const satisfies Readonly<Record<CellKind, ExprType>>;
 
 /** Reads a canonical cell as a value of its type. */
 export function cellReader(type: ExprType): (b: Buffer, start: number, end: number) => Value {
