@@ -5,15 +5,13 @@ import { exitCodeOf, reportError, toSyncError, type JsonObject, type SyncError }
 import { Registry } from '../../registry/registry.js';
 import type { JobSpec } from '../../job/job-spec.js';
 import { redactor } from '../../job/redact.js';
-import { jobAt, openJob, stateRootOf } from '../job-file.js';
+import { jobAt, openJob, stateRootOf, type JobArguments } from '../job-file.js';
 import { printNote, printResult, renderError, type OutputForm } from '../output.js';
 import { keepSecret, withoutSecrets } from '../process.js';
 import { planText } from '../plan-text.js';
 
-export interface PlanArguments {
+export interface PlanArguments extends JobArguments {
   readonly job: string;
-  readonly jobId?: string | undefined;
-  readonly param?: readonly string[] | undefined;
   readonly stateDir?: string | undefined;
   readonly output: OutputForm;
   readonly fresh: boolean;

@@ -12,21 +12,12 @@ import { onTerminal, printNote, printResult, renderError, type OutputForm } from
 import { followProgress, sumProgress } from '../progress.js';
 import { reportParts } from '../report.js';
 import { stopOnSignals } from '../signals.js';
+import type { PlanArguments } from './plan.js';
 import { failAtOnce, keepSecret, withoutSecrets } from '../process.js';
 import { liveStderr, plainStderr } from '../stderr-line.js';
 import { notBegunJson } from '../summary.js';
 
-export interface RunArguments {
-  readonly job: string;
-  readonly jobId?: string | undefined;
-  readonly param?: readonly string[] | undefined;
-  readonly conf?: readonly string[] | undefined;
-  readonly confProp?: readonly string[] | undefined;
-  readonly stateDir?: string | undefined;
-  readonly output: OutputForm;
-  readonly fresh: boolean;
-  readonly allowReplay: boolean;
-  readonly takeOver: boolean;
+export interface RunArguments extends PlanArguments {
   readonly logLevel: LogLevel;
   readonly logFormat?: LogFormat | undefined;
 }
