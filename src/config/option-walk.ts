@@ -1,7 +1,7 @@
 import type { Node } from 'jsonc-parser';
 import { formatPath, formatPointer, type PathSegment } from './json-path.js';
 import type { Parameters, PlantedNode, Use } from './parameters/parameters.js';
-import { hasReference } from './parameters/template.js';
+import { templateOf } from './parameters/template.js';
 import type { Problem } from './problem.js';
 import {
   branchFor,
@@ -190,11 +190,10 @@ export class OptionWalk {
     inner: Inherited,
   ): { readonly node: Node; readonly shown?: string | null; readonly unresolved?: boolean } {
     if (node.literal !== undefined) return { node };
-    const bare = this.#isBare(node);
-    if (!bare && (node.type !== 'string' || !hasReference(node.value as string))) return { node };
-    const template = bare ? this.#literal(node) : (node.value as string);
+    const found = templateOf(node, this.#source.text);
+    if (!found) return { node };
     const keep = schema['x-template'] ?? [];
-    const r = this.#parameters?.replace(node, template, bare, keep);
+    const r = this.#parameters?.replace(node, found.template, found.bare, keep);
     if (!r) return { node };
     if ('message' in r) {
       const message = inner.secret === false ? r.message : (r.discreet ?? r.message);
@@ -208,10 +207,6 @@ export class OptionWalk {
   #keepSecrets(kind: Inherited['secret'], value: string): void {
     if (kind === true) for (const s of secretsOfValue(value)) this.secrets.add(s);
     else if (kind !== false) for (const s of secretsOfUrl(value)) this.secrets.add(s);
-  }
-
-  #isBare(node: Node): boolean {
-    return node.type === 'string' && this.#source.text.startsWith('${', node.offset);
   }
 
   #literal(node: PlantedNode): string {

@@ -2,6 +2,7 @@ import { findNodeAtLocation, parseTree } from 'jsonc-parser';
 import { SyncError } from '../plugin-api/index.js';
 import type { JobInput } from './job.js';
 import { parametersFor } from './parameters/load.js';
+import { templateOf } from './parameters/template.js';
 import { quoteBare } from './parse-job.js';
 
 /**
@@ -17,8 +18,9 @@ export async function peekJob(
   const find = (...path: readonly string[]): string | null => {
     const node = root && findNodeAtLocation(root, ['job', 'setting', ...path]);
     if (typeof node?.value !== 'string' || node.value === '') return null;
-    if (!parameters || !node.value.includes('${')) return node.value;
-    const r = parameters.replace(node, node.value, false, []);
+    const found = templateOf(node, text);
+    if (!parameters || !found) return node.value;
+    const r = parameters.replace(node, found.template, found.bare, []);
     if ('message' in r) {
       throw new SyncError('USAGE', `job.setting.${path.join('.')}: ${r.message}`, {
         place: input.name,

@@ -16,7 +16,7 @@ export async function parametersFor(input: JobInput): Promise<LoadedParameters> 
   const given = input.parameters ?? new Map<string, never>();
   if (!input.text.includes('${') && given.size === 0) return { parameters: null, now: 0, fixed: false };
   const { Parameters } = await import('./parameters.js');
-  const { timeText, momentOf } = await import('./clock.js');
+  const { momentOf } = await import('./clock.js');
   const asked = given.get('now');
   const moment = typeof asked === 'string' ? momentOf(asked) : asked === undefined ? undefined : null;
   if (moment === null) {
@@ -24,7 +24,7 @@ export async function parametersFor(input: JobInput): Promise<LoadedParameters> 
   }
   const now = moment ?? input.now ?? Date.now();
   return {
-    parameters: new Parameters({ given, now, env: input.env ?? {}, timeText, momentOf }),
+    parameters: new Parameters({ given, now, env: input.env ?? {} }),
     now,
     fixed: moment !== undefined,
   };

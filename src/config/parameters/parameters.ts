@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseTree, type Node, type ParseError } from 'jsonc-parser';
 import { nearest } from '../suggest.js';
-import type { momentOf, timeText } from './clock.js';
+import { momentOf, timeText } from './clock.js';
 import type { GivenParameters, GivenValue } from './given.js';
 import { parseTemplate, TIME_NAME, type Reference } from './template.js';
 
@@ -11,8 +11,6 @@ export interface ParameterSources {
   /** What the clock shows: ms since 1970. */
   readonly now: number;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly timeText: typeof timeText;
-  readonly momentOf: typeof momentOf;
 }
 
 /** A parameter in a value, as far as it says what the value is. */
@@ -126,11 +124,11 @@ export class Parameters {
   #fromClock(r: Reference, base: string): Resolved | Unreplaced {
     const given = base === 'bizdate' ? this.#s.given.get(base) : undefined;
     if (given !== undefined) this.#used.add(base);
-    const day = given === undefined ? null : this.#s.momentOf(scalarText(given) ?? '');
+    const day = given === undefined ? null : momentOf(scalarText(given) ?? '');
     if (given !== undefined && day === null) {
       return { message: `parameter ${base} is no day, as ${r.text} needs it`, hint: 'write it as 20261128' };
     }
-    const t = this.#s.timeText(r.name, r.rest, this.#s.now, day);
+    const t = timeText(r.name, r.rest, this.#s.now, day);
     if (typeof t === 'string') return { message: t, hint: '${now:yyyyMMdd}, ${now-1d:yyyy-MM-dd HH:mm:ss}' };
     const use: Use = { name: r.text.slice(2, -1), value: t.text, time: t.wholeDay ? 'day' : 'moment' };
     return { value: t.text, hidden: false, use };

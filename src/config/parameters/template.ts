@@ -1,3 +1,5 @@
+import type { Node } from 'jsonc-parser';
+
 /** A `${…}` as it is written, taken apart. */
 export interface Reference {
   /** With its braces. */
@@ -15,6 +17,19 @@ const BODY = /^\s*([A-Za-z_][\w.]*(?:\s*[+-]\s*\d+[A-Za-z])*|[A-Za-z_][\w.-]*)\s
 
 /** Names of times: `now`, `bizdate`, each with steps. */
 export const TIME_NAME = /^(now|bizdate)((?:[+-]\d+[A-Za-z])*)$/;
+
+/**
+ * The template that a value is: its text, or, where it stands in the file without quotes, what stands there. Null: it
+ * holds no reference. `text`: the file's.
+ */
+export function templateOf(node: Node, text: string): { readonly template: string; readonly bare: boolean } | null {
+  if (node.type !== 'string') return null;
+  if (text.startsWith('${', node.offset)) {
+    return { template: text.slice(node.offset, node.offset + node.length), bare: true };
+  }
+  const value = node.value as string;
+  return hasReference(value) ? { template: value, bare: false } : null;
+}
 
 export function hasReference(text: string): boolean {
   return text.includes('${');

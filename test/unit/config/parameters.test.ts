@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { givenParameters } from '../../../src/config/parameters/given.js';
+import { peekJob } from '../../../src/config/peek-job.js';
 import { timeText } from '../../../src/config/parameters/clock.js';
 import { Workspace } from '../../support/workspace.js';
 import { jobText, load } from './support.js';
@@ -283,4 +284,12 @@ describe('which run the parameters name', () => {
     assert.notEqual(one.runName, two.runName);
     assert.ok(one.runName.length <= 150);
   });
+});
+
+test('a job id without quotes is found by the state commands as the loader finds it', async () => {
+  const text = '{"job": {"setting": {"jobId": ${id}, "checkpoint": {"dir": "/s/${id:x}"}}}}';
+  const peek = (args: readonly string[]) =>
+    peekJob({ text, name: 'job.json', defaultJobId: '/j', parameters: givenParameters(args), env: {} });
+  assert.deepEqual(await peek(['id=nightly']), { jobId: 'nightly', stateDir: '/s/nightly' });
+  await assert.rejects(peek([]), { code: 'USAGE', message: 'job.setting.jobId: parameter id has no value' });
 });
