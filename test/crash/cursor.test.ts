@@ -1,8 +1,9 @@
 /** Incremental jobs: each run reads what has come since the last one, whatever happened to that. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { readTarget, strayFiles } from '../../plugins/scripted/target.js';
-import { Workspace } from '../support/workspace.js';
+import { tree, Workspace } from '../support/workspace.js';
 import { sync, type SyncResult } from '../support/sync.js';
 
 class Incremental {
@@ -44,6 +45,10 @@ class Incremental {
     const r = await sync([...args, ...job, '--output', 'json'], { cwd: this.#ws.dir });
     assert.equal(r.code, 0, r.stderr);
     return JSON.parse(r.stdout);
+  }
+
+  reset(): Promise<SyncResult> {
+    return sync(['state', 'reset', this.#job], { cwd: this.#ws.dir });
   }
 
   async cursor(): Promise<unknown> {
@@ -148,7 +153,23 @@ test('state reset keeps the cursor, and --cursor drops it', async () => {
   job.source(25);
   assert.equal((await job.run()).summary?.read, 5);
   await job.command('state', 'reset');
+  assert.equal(await job.cursor(), 25);
+  await job.command('state', 'reset');
+  assert.equal(await job.cursor(), 25, 'a reset of nothing but a cursor keeps it');
   await job.command('state', 'reset', '--cursor');
   assert.equal((await job.run()).summary?.read, 25);
   await job.assertHolds(25, 2);
+});
+
+test('a damaged state can be reset, and it is said that the cursor is lost', async () => {
+  using ws = new Workspace();
+  const job = new Incremental(ws);
+  job.source(20);
+  assert.equal((await job.run()).code, 0);
+  const info = tree(ws.path('state')).find((n) => n.endsWith('/0.ckpt')) ?? assert.fail('no run');
+  writeFileSync(ws.path('state', info), 'damaged');
+  const r = await job.reset();
+  assert.equal(r.code, 0, r.stderr);
+  assert.match(r.stderr, /if the job keeps a cursor, it is lost, and the next run reads everything/);
+  assert.equal(await job.cursor(), null);
 });

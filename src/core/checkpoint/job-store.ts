@@ -161,13 +161,18 @@ export class JobStore {
     return text === null ? null : unsealed<CursorRecord>(text, path).cursor;
   }
 
-  /** Drops everything but the cursor, which later runs go on from. */
-  async removeRuns(): Promise<void> {
-    const cursor = await this.cursor();
+  /** Drops everything but the cursor, which later runs go on from. A kill at any point leaves it where it is read. */
+  async removeRuns(cursor: JsonValue): Promise<void> {
+    // While there is a run the cursor is that run's, and an older file says nothing; without one the file is all there is.
+    const isRun = (await this.current(CURSOR_RUN)) !== null;
     await stateIo(this.dir, async () => {
-      await unlinkIfThere(join(this.dir, 'cursor'));
-      const record: CursorRecord = { format: STATE_FORMAT, cursor };
-      await createExclusive(this.dir, 'cursor', sealed(record), this.#unique);
+      if (isRun) {
+        await unlinkIfThere(join(this.dir, 'cursor'));
+        const record: CursorRecord = { format: STATE_FORMAT, cursor };
+        await createExclusive(this.dir, 'cursor', sealed(record), this.#unique);
+        // The name goes first: half of the runs would be a damaged state.
+        await rename(this.#runs, join(this.dir, `${REMOVED}${newRunId()}`));
+      }
       for (const name of await readdir(this.dir)) {
         if (name !== 'cursor' && name !== 'job') await rm(join(this.dir, name), { recursive: true, force: true });
       }

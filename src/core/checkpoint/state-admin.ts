@@ -233,16 +233,30 @@ export interface ResetDeps {
   readonly loadWriter: (name: string) => Promise<AnyWriterDefinition | null>;
 }
 
+/** Null also where the state is damaged: a reset is the way out of that. */
+async function readableCursor(jobs: JobStore, log: Logger): Promise<JsonValue | null> {
+  try {
+    return await jobs.cursor();
+  } catch (e) {
+    const error = toSyncError(e);
+    if (error.code !== 'STATE_CORRUPT') throw e;
+    const fields = { job: jobs.jobId, file: error.place ?? jobs.dir };
+    log.warn(fields, 'the state is damaged: if the job keeps a cursor, it is lost, and the next run reads everything');
+    return null;
+  }
+}
+
 /**
  * Sweeps every run that may have left something at its target, then drops the job's state; its cursor only where
  * `cursor` says so.
  */
 export async function resetState(stateRoot: string, jobId: string, deps: ResetDeps, cursor = false): Promise<string> {
   const jobs = store(stateRoot, jobId);
-  const kept = cursor ? null : await jobs.cursor();
+  // Without either there is nothing to reset, which this says.
   if ((await jobs.runNames()).length === 0 && (await jobs.cursor()) === null) await currentRun(jobs, undefined);
   await using lock = await lockJob(jobs.dir, jobId);
   void lock;
+  const kept = cursor ? null : await readableCursor(jobs, deps.log);
   const ended = new AbortController();
   const context: PluginContext = {
     log: deps.log,
@@ -267,7 +281,7 @@ export async function resetState(stateRoot: string, jobId: string, deps: ResetDe
   }
   ended.abort();
   if (kept === null) await jobs.remove();
-  else await jobs.removeRuns();
+  else await jobs.removeRuns(kept);
   const rest = kept === null ? '' : `; its cursor stays at ${JSON.stringify(kept)} (--cursor drops it too)`;
   return `dropped the state of job ${jobId}${rest}; swept ${String(runs)} unfinished run(s), ${String(removed)} left-over(s) removed`;
 }

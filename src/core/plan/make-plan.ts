@@ -256,7 +256,9 @@ class PartPlanner {
     const open = (restored?.open ?? []).map((o) => o.split);
     return this.#try(() =>
       pluginCall('SOURCE_IO', async () => {
-        const bounds = this.#job.cursor ? await boundsOf(reader, state, jobs) : undefined;
+        const bounds = this.#job.cursor
+          ? await boundsOf(reader, state?.runId ?? null, jobs, this.#job.runName)
+          : undefined;
         const planner = await reader.planner(restored?.planner ?? null, channel, bounds);
         for (const o of restored?.replay.reopened ?? []) planner.reopen(o.split, o.position);
         if (restored && restored.replay.committed.length > 0) planner.committed(restored.replay.committed);
@@ -274,9 +276,14 @@ class PartPlanner {
 }
 
 /** Of the run that goes on, or of the one that would begin. */
-async function boundsOf(reader: Reader, state: SavedState | null, jobs: JobStore): Promise<CursorBounds | undefined> {
-  const current = state?.is === 'resume' ? await jobs.current('default') : null;
-  return current ? (await current.run.info()).cursor : reader.bounds?.(await jobs.cursor());
+async function boundsOf(
+  reader: Reader,
+  resumed: string | null,
+  jobs: JobStore,
+  runName: string,
+): Promise<CursorBounds | undefined> {
+  if (resumed !== null) return (await jobs.run(runName, resumed).info()).cursor;
+  return reader.bounds?.(await jobs.cursor());
 }
 
 function named(columns: readonly string[] | null | undefined): readonly PlanColumn[] | null {
