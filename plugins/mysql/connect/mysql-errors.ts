@@ -1,0 +1,168 @@
+/** What the server and the driver say, as coded errors. Numbers: MySQL's and MariaDB's error reference. */
+import { SyncError, isSyncError, type Blame, type ErrorCode, type RetryClass } from 'syncx/plugin-api';
+
+export type Side = 'source' | 'sink';
+
+/** The parts of an error of the driver that we look at. */
+interface DriverError {
+  readonly message: string;
+  readonly code?: string;
+  readonly errno?: number;
+  readonly sqlState?: string;
+  readonly fatal?: boolean;
+}
+
+const asDriverError = (e: unknown): DriverError => (e instanceof Error ? e : { message: String(e) });
+
+/** The server's error number; 0: it is not the server's. */
+export function errnoOf(e: unknown): number {
+  const cause = isSyncError(e) ? e.cause : e;
+  const { errno, sqlState } = asDriverError(cause);
+  return errno !== undefined && sqlState !== undefined ? errno : 0;
+}
+
+export const ER = {
+  DUP_ENTRY: 1062,
+  TABLE_EXISTS: 1050,
+  NO_SUCH_TABLE: 1146,
+  LOCK_WAIT_TIMEOUT: 1205,
+  DEADLOCK: 1213,
+  TOO_LARGE_PACKET: 1153,
+  XAER_NOTA: 1397,
+  NO_SUCH_THREAD: 1094,
+} as const;
+
+/** The connection is gone, or will be; what was under way may or may not have happened. */
+const LOST_NUMBERS: ReadonlySet<number> = new Set([
+  1053, 1077, 1080, 1152, 1154, 1155, 1156, 1157, 1158, 1159, 1160, 1161, 1184, 1927, 4031,
+]);
+const LOST_CODES: ReadonlySet<string> = new Set([
+  'PROTOCOL_CONNECTION_LOST',
+  'PROTOCOL_UNEXPECTED_PACKET',
+  'PROTOCOL_ERROR',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTCONN',
+  'ECONNABORTED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ECONNREFUSED',
+  'EAI_AGAIN',
+  'CONNECTION_CLOSED',
+]);
+
+export function isConnectionLost(e: unknown): boolean {
+  const { code, fatal } = asDriverError(isSyncError(e) ? e.cause : e);
+  const number = errnoOf(e);
+  if (number !== 0) return LOST_NUMBERS.has(number);
+  return (code !== undefined && LOST_CODES.has(code)) || fatal === true;
+}
+
+/** The same statement may pass when it is sent again: another transaction was in the way. */
+export function isLockTrouble(e: unknown): boolean {
+  const number = errnoOf(e);
+  return number === ER.DEADLOCK || number === ER.LOCK_WAIT_TIMEOUT || number === 1020 || number === 1614;
+}
+
+interface Meaning {
+  readonly code: ErrorCode | Side;
+  readonly retry?: RetryClass;
+  readonly blame?: Blame;
+  readonly hint?: string;
+}
+
+const RIGHTS: Meaning = {
+  code: 'source',
+  retry: 'never',
+  blame: 'config',
+  hint: 'Grant the user that right, or name another user.',
+};
+const FULL: Meaning = { code: 'SINK_FULL', hint: 'Free some space on the server, then run the job again.' };
+const BUSY: Meaning = {
+  code: 'source',
+  retry: 'reconnect',
+  hint: 'The server takes no more connections: raise max_connections, or lower speed.channel.',
+};
+
+const MEANINGS: Readonly<Record<number, Meaning>> = {
+  1044: RIGHTS,
+  1045: {
+    code: 'source',
+    retry: 'never',
+    blame: 'config',
+    hint: 'Check username and password, and from which hosts the user may connect.',
+  },
+  1130: RIGHTS,
+  1142: RIGHTS,
+  1143: RIGHTS,
+  1227: RIGHTS,
+  1370: RIGHTS,
+  1698: RIGHTS,
+  1040: BUSY,
+  1203: BUSY,
+  1226: BUSY,
+  1021: FULL,
+  1114: FULL,
+  1049: { code: 'SOURCE_MISSING', retry: 'never', blame: 'config', hint: 'Check the database in jdbcUrl.' },
+  1146: {
+    code: 'SOURCE_MISSING',
+    retry: 'never',
+    blame: 'config',
+    hint: 'Check the name of the table, and the database in jdbcUrl.',
+  },
+  1054: { code: 'COLUMN_MISMATCH', hint: 'Check the names of columns in the job.' },
+  1064: {
+    code: 'source',
+    retry: 'never',
+    blame: 'config',
+    hint: 'Check the SQL of the job (where, customSql, preSql …).',
+  },
+  1205: {
+    code: 'source',
+    retry: 'retry',
+    hint: 'Another transaction holds the rows: see innodb_lock_wait_timeout and SHOW ENGINE INNODB STATUS.',
+  },
+  1213: { code: 'source', retry: 'retry' },
+  1153: { code: 'source', retry: 'never', hint: 'Raise max_allowed_packet on the server.' },
+  1290: { code: 'source', retry: 'never', blame: 'config', hint: 'The server is read-only: name the primary server.' },
+  1836: { code: 'source', retry: 'never', blame: 'config', hint: 'The server is read-only: name the primary server.' },
+};
+
+/** Where it happened, for the message. `doing`: `read \`shop\`.\`orders\``, `connect`. */
+export interface ErrorPlace {
+  readonly side: Side;
+  readonly doing: string;
+  /** Table, or server address. */
+  readonly place: string;
+}
+
+/**
+ * Total. The server's own words stay in the message, with its number. @returns SyncError; an error that is one already
+ * is given back as it is.
+ */
+export function mysqlError(e: unknown, where: ErrorPlace): SyncError {
+  if (isSyncError(e)) return e;
+  const d = asDriverError(e);
+  const number = errnoOf(e);
+  const word = number !== 0 ? `${String(number)} ${d.message}` : `${d.code ?? ''} ${d.message}`.trim();
+  const meaning = MEANINGS[number] ?? { code: 'source' };
+  const io: ErrorCode = where.side === 'source' ? 'SOURCE_IO' : 'SINK_IO';
+  const missing = where.side === 'sink' && meaning.code === 'SOURCE_MISSING';
+  const code = meaning.code === 'source' || meaning.code === 'sink' || missing ? io : meaning.code;
+  const lost = isConnectionLost(e);
+  const retry = meaning.retry ?? (lost ? 'reconnect' : number !== 0 ? 'never' : undefined);
+  const hint = meaning.hint ?? (lost ? "The connection broke: see the server's log." : undefined);
+  return new SyncError(code, `cannot ${where.doing}: ${word}`, {
+    place: where.place,
+    cause: e,
+    blame: meaning.blame ?? where.side,
+    ...(retry === undefined ? {} : { retry }),
+    ...(hint === undefined ? {} : { hint }),
+  });
+}
+
+/** A made-up error of the driver: the session was closed on our side while work was under way. */
+export function closedError(): Error {
+  return Object.assign(new Error('the connection was closed'), { code: 'CONNECTION_CLOSED', fatal: true });
+}

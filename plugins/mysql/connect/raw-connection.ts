@@ -1,0 +1,157 @@
+/**
+ * The one place that knows mysql2's inner side. The package has an `exports` map, so nothing is imported from below it:
+ * `createQuery` gives a command object, and its methods `start`, `row` and `_streamLocalInfile` are replaced by ours, so that
+ * statements are bytes, rows stay packets, and LOAD DATA LOCAL sends what we built. {@link checkDriver} fails at the first
+ * connection where an update of the package has moved one of them.
+ */
+import { SyncError } from 'syncx/plugin-api';
+
+/** A packet of the server: the payload is `buffer[offset .. end]`. The driver reuses the object and the buffer. */
+export interface Packet {
+  readonly buffer: Buffer;
+  offset: number;
+  readonly end: number;
+  isEOF(): boolean;
+  eofWarningCount(): number;
+}
+
+/** What the driver's writePacket needs of a packet. */
+interface OutPacket {
+  readonly buffer: Buffer;
+  length(): number;
+  writeHeader(sequenceId: number): void;
+}
+
+type NextStep = (this: QueryCommand, packet: Packet, connection: RawConnection) => NextStep | null;
+
+export interface FieldPacket {
+  readonly name: string;
+  readonly columnType: number;
+  readonly flags: number;
+  readonly characterSet: number;
+  readonly columnLength: number;
+  readonly decimals: number;
+  readonly extendedFormat?: string;
+  readonly extendedTypeName?: string;
+}
+
+export interface OkPacket {
+  readonly affectedRows: number;
+  readonly warningStatus: number;
+  readonly serverStatus: number;
+  readonly info: string;
+}
+
+export interface QueryCommand {
+  options: object;
+  start: NextStep;
+  row: NextStep;
+  resultsetHeader: NextStep;
+  infileOk: NextStep;
+  _streamLocalInfile: (connection: RawConnection, path: string) => NextStep;
+  once(event: 'fields', on: (fields: readonly FieldPacket[] | undefined) => void): void;
+  on(event: 'fields', on: (fields: readonly FieldPacket[] | undefined) => void): void;
+}
+
+export interface RawConnection {
+  readonly config: object;
+  readonly threadId: number | null;
+  readonly stream: { readonly destroyed: boolean; setTimeout?(ms: number, on: () => void): void };
+  writePacket(packet: OutPacket): void;
+  addCommand(command: QueryCommand): void;
+  pause(): void;
+  resume(): void;
+  destroy(): void;
+  end(done: (e?: unknown) => void): void;
+  on(event: 'error', on: (e: Error) => void): void;
+  once(event: 'connect', on: () => void): void;
+}
+
+export type QueryDone = (e: Error | null, result?: unknown) => void;
+
+export interface Driver {
+  createConnection(options: object): RawConnection;
+  createQuery(sql: string, values: readonly never[], done: QueryDone, config: object): QueryCommand;
+}
+
+const COM_QUERY = 3;
+/** Of a packet: three bytes of length, one of sequence. */
+export const PACKET_HEADER = 4;
+
+function outPacket(buffer: Buffer): OutPacket {
+  return {
+    buffer,
+    length: () => buffer.length,
+    writeHeader: (sequenceId) => {
+      buffer.writeUIntLE(buffer.length - PACKET_HEADER, 0, 3);
+      buffer[3] = sequenceId;
+    },
+  };
+}
+
+/**
+ * A statement as bytes: five bytes of room for the packet's header and the command, then the SQL in utf8mb4. The header is
+ * written at each sending, so that the same buffer can be sent again.
+ */
+export const STATEMENT_HEAD = 5;
+
+export function statementBuffer(sql: string): Buffer {
+  const bytes = Buffer.byteLength(sql, 'utf8');
+  const out = Buffer.allocUnsafe(STATEMENT_HEAD + bytes);
+  out.write(sql, STATEMENT_HEAD, 'utf8');
+  return out;
+}
+
+/** Makes the command send this buffer in place of its text. */
+export function sendBuffer(command: QueryCommand, statement: Buffer): void {
+  command.start = function (_packet, connection) {
+    command.options = { disableEval: true }; // no parser is generated for rows that it does not get
+    statement[PACKET_HEADER] = COM_QUERY;
+    connection.writePacket(outPacket(statement));
+    return command.resultsetHeader;
+  };
+}
+
+/** Rows go to `onRow` as packets; it must take what it wants before it returns. A throw breaks the connection. */
+export function takeRows(
+  command: QueryCommand,
+  onRow: (packet: Packet) => void,
+  onEnd: (warnings: number) => void,
+): void {
+  const driverRow = command.row;
+  command.row = function row(packet, connection) {
+    if (packet.isEOF()) {
+      onEnd(packet.eofWarningCount());
+      return driverRow.call(command, packet, connection);
+    }
+    onRow(packet);
+    return row;
+  };
+}
+
+/**
+ * What the server gets when it asks for the file of LOAD DATA LOCAL, whatever name it asks for: packets with
+ * {@link PACKET_HEADER} bytes of room each, of less than 16 MiB.
+ */
+export function giveFile(command: QueryCommand, packets: readonly Buffer[]): void {
+  command._streamLocalInfile = (connection) => {
+    for (const p of packets) connection.writePacket(outPacket(p));
+    connection.writePacket(outPacket(Buffer.allocUnsafe(PACKET_HEADER)));
+    return command.infileOk;
+  };
+}
+
+const REPLACED = ['start', 'row', 'resultsetHeader', 'infileOk', '_streamLocalInfile'] as const;
+
+/** @throws SyncError INTERNAL where the package is another one than this file was written for. */
+export function checkDriver(driver: Driver, connection: RawConnection): void {
+  const command = driver.createQuery('', [], () => undefined, connection.config);
+  const missing = [
+    ...REPLACED.filter((m) => typeof command[m] !== 'function'),
+    ...(['writePacket', 'addCommand', 'pause', 'resume'] as const).filter((m) => typeof connection[m] !== 'function'),
+  ];
+  if (missing.length === 0) return;
+  throw new SyncError('INTERNAL', `this version of mysql2 has no ${missing.join(', ')}`, {
+    hint: 'Install the version that package-lock.json names.',
+  });
+}

@@ -1,0 +1,95 @@
+/** What planner and lanes of the reader tell each other; plain JSON, kept in checkpoints. */
+import { SyncError, type JsonValue, type Split } from 'syncx/plugin-api';
+import type { KeyValue } from '../sql/literals.js';
+
+/** A column as it was when the run began. */
+export interface ShapeColumn {
+  readonly name: string;
+  readonly rawType: string;
+  readonly nullable: boolean;
+  /** MariaDB's JSON, whose rawType is longtext. */
+  readonly json: boolean;
+}
+
+/** A constant column of the job: `{name, type, value}`. */
+export interface ConstantColumn {
+  readonly name: string;
+  readonly type: string;
+  /** Canonical. */
+  readonly constant: string;
+}
+
+/** One table or query that is read: its columns in the order of delivery, and how its rows are told apart. */
+export interface Shape {
+  /** Index into the option `connection`. */
+  readonly connection: number;
+  /** Null for a query. */
+  readonly database: string | null;
+  readonly table: string | null;
+  /** The SELECT of `customSql` or `querySql`; null for a table. */
+  readonly query: string | null;
+  readonly columns: readonly (ShapeColumn | ConstantColumn)[];
+  /** Columns that order the rows of a split, unique together; empty: rows have no such order, positions count them. */
+  readonly orderKey: readonly ShapeColumn[];
+  /** Of the table, not of its rows in the job: for `RowSchema.key`. */
+  readonly primaryKey: readonly string[];
+}
+
+/**
+ * Bounds of keys: tuples of values of the first columns of `columns`, compared column by column in the server's own order.
+ * `after` and `from` exclude each other (above it; at or above it), so do `before` and `upTo`. Missing: no bound.
+ */
+export interface KeyRange {
+  readonly columns: readonly ShapeColumn[];
+  readonly after?: readonly string[];
+  readonly from?: readonly string[];
+  readonly before?: readonly string[];
+  readonly upTo?: readonly string[];
+}
+
+/** What a run of a job with a cursor reads of a table: docs in read/cursor. */
+export interface CursorWindow {
+  readonly column: ShapeColumn;
+  readonly lower: CursorPoint | null;
+  readonly upper: CursorPoint | null;
+}
+
+/**
+ * A value of the cursor column, and which rows of it are within: those with these row keys. `keys` null: rows of the value
+ * cannot be told apart, so all of them are.
+ */
+export interface CursorPoint {
+  readonly value: string;
+  readonly keys: readonly (readonly string[])[] | null;
+}
+
+/** A split of the reader: rows of one shape. */
+export interface SplitSpec {
+  readonly format: 1;
+  /** Index into the plan's shapes. */
+  readonly shape: number;
+  readonly range: KeyRange | null;
+  /** The column whose NULL rows are this split; null: `range` says it all. */
+  readonly nullsOf: ShapeColumn | null;
+  /** Jobs with a cursor. */
+  readonly window: CursorWindow | null;
+}
+
+/**
+ * Where a lane is in a split.
+ * - `key`: all rows up to and with this key (of `orderKey`) are read.
+ * - `rows`, `hash`: the first `rows` rows are read, and their bytes have this hash: a resume reads them again, compares and
+ *   goes on behind them.
+ */
+export type SplitPosition = { readonly key: readonly KeyValue[] } | { readonly rows: number; readonly hash: string };
+
+export const isConstant = (c: ShapeColumn | ConstantColumn): c is ConstantColumn => 'constant' in c;
+
+/** @throws SyncError STATE_MISFIT where the spec is not of this version. */
+export function splitSpecOf(split: Split): SplitSpec {
+  const spec = split.spec as unknown as SplitSpec;
+  if ((spec.format as number) !== 1) throw new SyncError('STATE_MISFIT', `the split ${split.id} is of another version`);
+  return spec;
+}
+
+export const specJson = (spec: SplitSpec): JsonValue => spec as unknown as JsonValue;
