@@ -30,10 +30,21 @@ use_service() {
   cache=$(cd "$cache" && pwd)
   log=$state/log
   port_variable=SYNC_${name^^}_PORT
+  read_places
+}
+
+# Once more when a lock is held: another start may have chosen them.
+read_places() {
   port=
   socket=
   if [[ -s $state/port ]]; then port=$(<"$state/port"); fi
   if [[ -s $state/socket ]]; then socket=$(<"$state/socket"); fi
+}
+
+lock() {
+  exec 9>"$state/lock"
+  flock 9
+  read_places
 }
 
 # When a process began, in ticks since the machine's start: with the pid this names a process for ever. Fails for dead ones,
@@ -56,14 +67,14 @@ is_alive() {
   return 1
 }
 
-# Starts a program as the server, detached from the caller's terminal, lock, output and time zone. The process notes its pid
-# itself before it becomes the server: so a start that is killed leaves none that nobody knows of.
+# Starts a program as the server, detached from the caller's terminal, output and time zone. The process itself notes its pid, and
+# gives up the lock only then: so a start that is killed leaves no server that nobody knows of.
 spawn() {
   # shellcheck disable=SC2016
   setsid env -u TZ bash -c '
     . "$0/common.sh"; state=$1; shift
-    echo "$$ $(began $$)" >"$state/pid.new" && mv "$state/pid.new" "$state/pid" && exec "$@"
-  ' "$here" "$state" "$@" </dev/null >>"$log" 2>&1 9>&- &
+    echo "$$ $(began $$)" >"$state/pid.new" && mv "$state/pid.new" "$state/pid" && exec 9>&- "$@"
+  ' "$here" "$state" "$@" </dev/null >>"$log" 2>&1 &
   while [[ ! -s $state/pid ]]; do
     kill -0 $! 2>/dev/null || [[ -s $state/pid ]] || fail "cannot be started: $(tail -n 5 "$log")"
     sleep 0.01
@@ -99,8 +110,7 @@ choose_socket() {
 
 start_service() {
   mkdir -p "$state"
-  exec 9>"$state/lock"
-  flock 9
+  lock
   if is_alive && [[ -e $state/ready ]]; then
     say "runs already (pid $pid, port $port)"
     return
@@ -160,8 +170,7 @@ end_process() {
 
 stop_service() {
   if [[ ! -d $state ]]; then return; fi
-  exec 9>"$state/lock"
-  flock 9
+  lock
   if is_alive; then
     end_process
     say "stopped"

@@ -25,8 +25,9 @@ END
 }
 
 make_data() {
-  mariadb-install-db --defaults-file="$state/my.cnf" --datadir="$1" ${as_user[@]+"${as_user[@]}"} \
-    --auth-root-authentication-method=normal --skip-test-db --skip-name-resolve >>"$log" 2>&1 &&
+  # From inside, and without --user: that script does not quote paths.
+  (cd "$1" && mariadb-install-db --defaults-file=../my.cnf --datadir=. \
+    --auth-root-authentication-method=normal --skip-test-db --skip-name-resolve) >>"$log" 2>&1 &&
     {
       # Anonymous users would win over sync@'%' for a client on this host.
       cat <<END
@@ -42,4 +43,4 @@ END
     } | mariadbd --defaults-file="$state/my.cnf" --datadir="$1" --bootstrap >>"$log" 2>&1
 }
 
-launch() { spawn "$(command -v mariadbd)" --defaults-file="$state/my.cnf" --datadir="$1"; }
+launch() { spawn "$(command -v mariadbd)" --defaults-file="$state/my.cnf" --datadir="$1" "${as_root_user[@]}"; }

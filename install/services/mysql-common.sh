@@ -1,15 +1,14 @@
 # shellcheck shell=bash
 # What MariaDB and MySQL have in common.
-# shellcheck disable=SC2154 # the names of common.sh
+# shellcheck disable=SC2154,SC2034 # the names of common.sh; those for the files that source this one
 
 # A server that root starts must be told to stay root's.
-as_user=()
-if [[ $(id -u) -eq 0 ]]; then as_user=(--user=root); fi
+as_root_user=()
+if [[ $(id -u) -eq 0 ]]; then as_root_user=(--user=root); fi
 
 # Lines of my.cnf. Flushing is for tests and benchmarks: it survives a kill of the server, not the loss of the machine.
 common_config() {
   cat <<END
-${as_user[*]+user=root}
 port=$port
 bind-address=127.0.0.1
 socket="$socket"

@@ -61,4 +61,4 @@ END
     } | "$base/mysqld" --defaults-file="$state/my.cnf" --datadir="$1" --bootstrap >>"$log" 2>&1
 }
 
-launch() { spawn "$base/mysqld" --defaults-file="$state/my.cnf" --datadir="$1"; }
+launch() { spawn "$base/mysqld" --defaults-file="$state/my.cnf" --datadir="$1" "${as_root_user[@]}"; }
