@@ -18,7 +18,7 @@ as_root() {
 need() {
   local -a packages=()
   while [[ $# -gt 0 ]]; do
-    have "$1" || packages+=("$2")
+    have "$1" || [[ " ${packages[*]} " == *" $2 "* ]] || packages+=("$2")
     shift 2
   done
   if [[ ${#packages[@]} -gt 0 ]]; then add_packages "${packages[@]}"; fi
