@@ -16,11 +16,11 @@ install_programs() {
   if [[ -d $base ]]; then return; fi
   need mvn maven unzip unzip
   say "downloads MySQL 5.5.9 (140 MB)"
-  local new=$base.new
+  local new=$base.new said
   rm -rf "$new"
   mkdir "$new"
-  mvn -q -B dependency:copy -Dartifact=$artifact -DoutputDirectory="$new" >>"$log" 2>&1 ||
-    fail "cannot download $artifact: $(tail -n 5 "$log")"
+  said=$(mvn -q -B dependency:copy -Dartifact=$artifact -DoutputDirectory="$new" 2>&1) ||
+    fail "cannot download $artifact: $(grep -m 1 -i error <<<"$said" || echo "$said")"
   local jar=$new/mysql-connector-mxj-db-files-5.0.12.jar
   echo "$sum  $jar" | sha256sum --check --status || fail "$artifact is not the one that is known: its checksum differs"
   unzip -q -j "$jar" 5-5-9/Linux-x86_64/mysqld 5-5-9/share_dir.jar 5-5-9/data_dir.jar -d "$new"

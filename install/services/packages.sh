@@ -7,10 +7,8 @@ have() { command -v "$1" >/dev/null; }
 as_root() {
   if [[ $(id -u) -eq 0 ]]; then
     "$@"
-  elif have sudo; then
-    sudo -n "$@"
   else
-    fail "only root may install packages: $*"
+    sudo -n "$@"
   fi
 }
 
@@ -18,7 +16,7 @@ as_root() {
 need() {
   local -a packages=()
   while [[ $# -gt 0 ]]; do
-    have "$1" || packages+=("$2")
+    have "$1" || [[ " ${packages[*]} " == *" $2 "* ]] || packages+=("$2")
     shift 2
   done
   if [[ ${#packages[@]} -gt 0 ]]; then add_packages "${packages[@]}"; fi
@@ -26,10 +24,11 @@ need() {
 
 add_packages() {
   have apt-get || fail "needs $*; they are installed by themselves on Debian only"
+  [[ $(id -u) -eq 0 ]] || have sudo || fail "needs $*; only root may install them (apt-get install $*)"
   say "installs $*"
   {
-    # The lists may be missing or old; packages that are there need none.
-    as_root apt-get update -q
+    # Where this fails, the lists that are there may do.
+    as_root apt-get update -q || true
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
       -o DPkg::Lock::Timeout=300 "$@"
   } >>"$log" 2>&1 || fail "cannot install $*: $(tail -n 5 "$log")"
