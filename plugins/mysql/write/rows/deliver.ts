@@ -132,7 +132,8 @@ export class Delivery {
         reason: `the target has no row with this key, and the change has not all of its columns`,
       };
     }
-    if (ignoreDuplicates) this.ignored += result.duplicates;
+    // Both numbers count a row that stays once on some servers and twice on others; what is left are the new ones.
+    if (ignoreDuplicates && rows > 1) this.ignored += rows - (result.affected - result.duplicates);
     return null;
   }
 
