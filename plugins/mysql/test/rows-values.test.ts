@@ -571,7 +571,8 @@ async function check(db: TestDatabase, load: 'auto' | 'never'): Promise<void> {
     for (const [type, cells] of Object.entries(from)) {
       await db.run('drop table if exists t', `create table t (id int primary key, c ${ddl}) engine=InnoDB`);
       const rows = cells.map(([value], i) => [String(i), value]);
-      const { rejected } = await writeAll(db, 't', [batchOf([column('id', 'int'), column('c', type)], rows)], { load });
+      const batch = batchOf([column('id', 'int'), column('c', type)], rows);
+      const { rejected, to } = await writeAll(db, 't', [batch], { load });
       const stored = new Map((await db.rows(`select id, ${show} from t`)).map(([id, c]) => [Number(id), c ?? '∅']));
       const wanted = cells.map(([, o]) => outcome(o, db.kind));
       wanted.forEach((want, i) => {
@@ -585,6 +586,8 @@ async function check(db: TestDatabase, load: 'auto' | 'never'): Promise<void> {
       const ours = rejected.filter((r) => r.startsWith('c: `c` cannot')).length;
       const theirs = rejected.filter((r) => /^(?:c: |-: 1416 )/.test(r)).length - ours;
       const counts = [wanted.filter((w) => w === no).length, wanted.filter((w) => w === server).length];
+      const inserts = to.sent.filter((q) => q.startsWith('insert')).length;
+      if (load === 'auto' && inserts > 0 && theirs === 0) wrong.push(`${type} in ${ddl}: not by LOAD DATA`);
       if (ours !== counts[0] || theirs !== counts[1] || rejected.length !== ours + theirs) {
         wrong.push(
           `${type} in ${ddl}: ${String(ours)}+${String(theirs)} rejected, not ${counts.join('+')}: ${rejected.join('; ')}`,
