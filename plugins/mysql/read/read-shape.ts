@@ -75,13 +75,15 @@ export function readShape(shape: Shape): ReadShape {
     hidden.push(column);
     return { type: column.type, hidden: true, at: hidden.length - 1 };
   });
-  const table = shape.database !== null && shape.table !== null ? { database: shape.database, table: shape.table } : null;
+  const table =
+    shape.database !== null && shape.table !== null ? { database: shape.database, table: shape.table } : null;
   const query = shape.query?.replace(/\s+/g, ' ').trim().slice(0, SHOWN_QUERY) ?? '';
   return {
     connection: shape.connection,
     name: table === null ? `(${query}…)` : showTable(table),
     table: table === null ? null : showTable(table),
-    from: table === null ? `(${shape.query ?? ''}) ${DERIVED}` : `${quoteName(table.database)}.${quoteName(table.table)}`,
+    from:
+      table === null ? `(${shape.query ?? ''}) ${DERIVED}` : `${quoteName(table.database)}.${quoteName(table.table)}`,
     columns,
     hidden,
     key,

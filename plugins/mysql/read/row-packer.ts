@@ -149,7 +149,8 @@ export class RowPacker {
         ends[cells++] = (length | NULL_FLAG) >>> 0;
       } else {
         const text = buffer.latin1Slice(at, stop);
-        const fixed = fix === Fix.Float32 ? float32Text(Number(text)) : fix === Fix.Float64 ? float64Text(Number(text)) : text;
+        const fixed =
+          fix === Fix.Float32 ? float32Text(Number(text)) : fix === Fix.Float64 ? float64Text(Number(text)) : text;
         length += data.latin1Write(fixed, length);
         ends[cells++] = length;
       }
@@ -171,7 +172,8 @@ export class RowPacker {
   }
 
   #checkText(buffer: Buffer, start: number, end: number, i: number): void {
-    if (!isUtf8(buffer.subarray(start, end))) throw this.#refuse(i, 'holds bytes that are no characters of its character set');
+    if (!isUtf8(buffer.subarray(start, end)))
+      throw this.#refuse(i, 'holds bytes that are no characters of its character set');
   }
 
   /** The order key of the row that was packed last into the builder, before its batch is finished. */
@@ -239,7 +241,8 @@ function longSize(buffer: Buffer, at: number, wide: number): number {
   if (wide === 0xfc) return buffer.readUInt16LE(at);
   if (wide === 0xfd) return buffer.readUIntLE(at, 3);
   const size = buffer.readBigUInt64LE(at);
-  if (size > BigInt(END_MASK)) throw new SyncError('ROW_TOO_LARGE', `a cell has ${String(size)} bytes; the limit is 1 GiB`);
+  if (size > BigInt(END_MASK))
+    throw new SyncError('ROW_TOO_LARGE', `a cell has ${String(size)} bytes; the limit is 1 GiB`);
   return Number(size);
 }
 
