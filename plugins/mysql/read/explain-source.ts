@@ -1,11 +1,5 @@
 /** What a job would read, for `sync plan`. */
-import {
-  reportError,
-  parseType,
-  type PlanColumn,
-  type PlanProblem,
-  type ReaderFacts,
-} from 'syncx/plugin-api';
+import { reportError, parseType, type PlanColumn, type PlanProblem, type ReaderFacts } from 'syncx/plugin-api';
 import type { ReaderOptions } from '../reader-options.js';
 import { cursorTable } from './cursor/cursor-tables.js';
 import { cursorColumn, given } from './plan/check-options.js';
@@ -26,7 +20,10 @@ function sqlOf(p: PlannedShape, i: number, where: string | null): string {
   const filter = splitConditions(everything(i), where);
   const order = read.orderBy.length === 0 ? '' : ` order by ${read.orderBy.join(', ')}`;
   const shown = list.map((n) => `\`${n.replaceAll('`', '``')}\``).join(', ') || 'null';
-  return `select ${shown} from ${read.from}${filter.length === 0 ? '' : ` where ${filter.join(' and ')}`}${order}`.replace(/\s+/g, ' ');
+  return `select ${shown} from ${read.from}${filter.length === 0 ? '' : ` where ${filter.join(' and ')}`}${order}`.replace(
+    /\s+/g,
+    ' ',
+  );
 }
 
 function columnsOf(shape: Shape): readonly PlanColumn[] {
@@ -44,18 +41,27 @@ function problemsOf(p: PlannedShape, o: ReaderOptions): readonly PlanProblem[] {
   };
   const splitPk = given(o.splitPk);
   if (splitPk !== null && p.facts !== null) {
-    if (p.splitKey === null) warn(`values of \`${splitPk}\` cannot bound ranges: one lane reads the table`, 'Take another splitPk.');
-    else if (p.splitKey.index === null) warn(`splitPk \`${splitPk}\` has no index: each range costs a scan of the table`, 'Index it, or take another.');
+    if (p.splitKey === null)
+      warn(`values of \`${splitPk}\` cannot bound ranges: one lane reads the table`, 'Take another splitPk.');
+    else if (p.splitKey.index === null)
+      warn(`splitPk \`${splitPk}\` has no index: each range costs a scan of the table`, 'Index it, or take another.');
   }
   if (p.shape.orderKey.length === 0) {
     const what = p.facts === null ? 'a query' : 'a table without a key';
-    warn(`${what} is read again from a split's start after a break, and compared with what was delivered`, 'Give it a primary key, or a unique one without NULL.');
+    warn(
+      `${what} is read again from a split's start after a break, and compared with what was delivered`,
+      'Give it a primary key, or a unique one without NULL.',
+    );
   }
   if (cursorColumn(o) !== null) {
     const t = cursorTable(p, o);
     const indexed = p.facts?.keys.some((k) => k.columns[0] === t.column.name) ?? false;
     if (!indexed) warn(`increColumn \`${t.column.name}\` has no index: each run scans the table`, 'Index it.');
-    if (t.rowKey.length === 0) warn('rows of the last value of increColumn are delivered again by the next run, as no key tells them apart', 'Give the table a key, and the target too.');
+    if (t.rowKey.length === 0)
+      warn(
+        'rows of the last value of increColumn are delivered again by the next run, as no key tells them apart',
+        'Give the table a key, and the target too.',
+      );
   }
   return problems;
 }
@@ -84,7 +90,12 @@ export async function explainSource(o: ReaderOptions, sessions: SourceSessions):
       p.facts === null
         ? null // its estimate may cost as much as the query
         : await sessions.on(p.shape.connection, (s) =>
-            sizeOf(s, p.facts, p.shape, `select * from ${fromOf(p.shape)}${where === null ? '' : ` where (${where}\n)`}`),
+            sizeOf(
+              s,
+              p.facts,
+              p.shape,
+              `select * from ${fromOf(p.shape)}${where === null ? '' : ` where (${where}\n)`}`,
+            ),
           );
     rows = size === null || rows === null ? null : rows + size.rows;
     bytes = size === null || bytes === null ? null : bytes + Math.round(size.rows * size.rowBytes);

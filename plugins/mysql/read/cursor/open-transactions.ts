@@ -20,7 +20,12 @@ const TICK_MS = 1000;
  * Of a time in whole seconds that is now's: waits until the second is over. A row that is changed once more in the second in
  * which it was read would keep its value, and no run could tell.
  */
-export async function waitForTick(session: Session, type: LogicalType, value: string, signal: AbortSignal): Promise<void> {
+export async function waitForTick(
+  session: Session,
+  type: LogicalType,
+  value: string,
+  signal: AbortSignal,
+): Promise<void> {
   if ((type.is !== 'datetime' && type.is !== 'timestamp') || type.fraction > 0) return;
   const age = `timestampdiff(second, ${quoteText(value)}, utc_timestamp())`;
   const [row] = await session.query(`select mod(${age}, ${String(ZONE_STEP_S)})`, "look at the server's clock");
