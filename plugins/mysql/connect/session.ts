@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { SyncError, isSyncError } from 'syncx/plugin-api';
+import { orAborted } from 'syncx/plugin-kit';
 import { showAddress, type Address } from './jdbc-url.js';
 import { closedError, mysqlError, type Side } from './mysql-errors.js';
 import {
@@ -338,11 +339,7 @@ async function connect(
   try {
     checkDriver(driver, raw);
     const bare = new Session(driver, raw, address, side, NO_FACTS, () => lost);
-    const aborted = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-    });
-    aborted.catch(() => undefined);
-    const server = await Promise.race([prepareSession(bare, endpoint, side, sqlMode), aborted]);
+    const server = await orAborted(prepareSession(bare, endpoint, side, sqlMode), signal);
     return new Session(driver, raw, address, side, server, () => lost);
   } catch (e) {
     raw.destroy();

@@ -50,13 +50,15 @@ export interface KeyRange {
 /** What a run of a job with a cursor reads of a table: docs in read/cursor. */
 export interface CursorWindow {
   readonly column: ShapeColumn;
+  /** The columns of the points' `keys`; empty: the rows cannot be told apart. */
+  readonly rowKey: readonly ShapeColumn[];
   readonly lower: CursorPoint | null;
   readonly upper: CursorPoint | null;
 }
 
 /**
- * A value of the cursor column, and which rows of it are within: those with these row keys. `keys` null: rows of the value
- * cannot be told apart, so all of them are.
+ * A value of the cursor column, and which rows of it are done (lower), or read now (upper): those with these row keys, of
+ * `rowKey`. `keys` null: all of them; empty: none.
  */
 export interface CursorPoint {
   readonly value: string;
