@@ -192,7 +192,7 @@ export const WRITER_OPTIONS = {
     writeStrategy: {
       title: 'Write strategy',
       description:
-        'direct writes into the table; swap writes into a new table beside it, which takes its place at the end in one step, so that readers see all of the old rows or all of the new ones.',
+        'Where rows go: direct is into the table; swap is into a new table beside it, which takes its place at the end in one step, so that others see all of the old rows or all of the new ones.',
       type: 'string',
       enum: ['direct', 'swap'],
       default: 'direct',
@@ -259,7 +259,8 @@ export function checkWriter(o: WriterOptions): readonly Finding[] {
   const folded = names.map((n) => n.toLowerCase());
   names.forEach((name, i) => {
     const path = `column[${String(i)}]`;
-    if (name === '*') findings.push({ path, message: '`*` stands beside names', hint: 'Name all columns, or only `*`.' });
+    if (name === '*')
+      findings.push({ path, message: '`*` stands beside names', hint: 'Name all columns, or only `*`.' });
     else if (folded.indexOf(name.toLowerCase()) !== i)
       findings.push({ path, message: `the column \`${name}\` stands here twice` });
   });
@@ -269,7 +270,11 @@ export function checkWriter(o: WriterOptions): readonly Finding[] {
     findings.push({ path: 'connection[0].table', message, hint: 'Name the table; several need a job entry each.' });
   }
   if (!Array.isArray(o.uniqueKey) && Object.keys(o.uniqueKey).length > 1) {
-    findings.push({ path: 'uniqueKey', message: 'more than one key is given', hint: 'Keep the one that tells rows apart.' });
+    findings.push({
+      path: 'uniqueKey',
+      message: 'more than one key is given',
+      hint: 'Keep the one that tells rows apart.',
+    });
   }
   if (!o.allReplace && o.writeMode !== 'update') {
     const message = `it has no effect with writeMode ${o.writeMode}`;
@@ -277,7 +282,11 @@ export function checkWriter(o: WriterOptions): readonly Finding[] {
   }
   if (o.commitProtocol === 'xa' && !wantsExactlyOnce(o)) {
     const message = 'xa is a way to exactly-once, and the job is at-least-once';
-    findings.push({ path: 'commitProtocol', message, hint: 'Set semantic to exactly-once, or leave commitProtocol out.' });
+    findings.push({
+      path: 'commitProtocol',
+      message,
+      hint: 'Set semantic to exactly-once, or leave commitProtocol out.',
+    });
   }
   if (o.writeStrategy === 'swap' && o.preSql.length > 0) {
     const message = 'preSql sees the old table, which writeStrategy swap replaces at the end';

@@ -145,12 +145,16 @@ class MysqlWriter {
       });
     }
     if (this.#target.exactlyOnce && !isInnodb(facts)) {
-      throw new SyncError('SINK_IO', `${showTable(into)} is not an InnoDB table, so that nothing in it can be rolled back`, {
-        place: showTable(into),
-        retry: 'never',
-        blame: 'config',
-        hint: 'Make it InnoDB, or set semantic to at-least-once.',
-      });
+      throw new SyncError(
+        'SINK_IO',
+        `${showTable(into)} is not an InnoDB table, so that nothing in it can be rolled back`,
+        {
+          place: showTable(into),
+          retry: 'never',
+          blame: 'config',
+          hint: 'Make it InnoDB, or set semantic to at-least-once.',
+        },
+      );
     }
     return new PlainRows(into, wanted, this.#o.writeMode);
   }

@@ -56,7 +56,8 @@ export class MysqlCommitter implements Committer {
         removed += await branches(session);
         const attempt = Math.max(...run.attempts);
         for (const row of await this.#p.table.ofRun(session, run.runId)) {
-          if (row.attempt > attempt) throw fencedError({ runId: run.runId, lane: row.lane, attempt }, this.#p.table.shown);
+          if (row.attempt > attempt)
+            throw fencedError({ runId: run.runId, lane: row.lane, attempt }, this.#p.table.shown);
           const id: LaneId = { runId: run.runId, lane: row.lane, attempt };
           removed += await this.#fence(session, this.#p.table, id, branches);
           // One that has prepared nothing holds locks on rows of the target, not on the marker.

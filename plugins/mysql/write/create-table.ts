@@ -56,7 +56,8 @@ function columnSql(column: Column, inKey: boolean, server: ServerFacts): string 
 function typeSql(column: Column, inKey: boolean, server: ServerFacts): string {
   const raw = column.rawType;
   const { type } = column;
-  const fits = raw !== null && (typeOf(raw) === null ? type.is === 'string' && RAW_TEXT.test(raw) : sameType(raw, type));
+  const fits =
+    raw !== null && (typeOf(raw) === null ? type.is === 'string' && RAW_TEXT.test(raw) : sameType(raw, type));
   if (fits && !(inKey && /text$|blob$/i.test(raw)) && fractionFits(type, server)) return raw;
   if (raw !== null && type.is === 'binary' && RAW_BYTES.test(raw) && !(inKey && /blob$/i.test(raw))) return raw;
   if (!fractionFits(type, server)) return 'varchar(32)'; // the server would cut the fraction without a word

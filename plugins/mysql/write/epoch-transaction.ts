@@ -112,7 +112,10 @@ export class EpochTransaction implements Statements {
    * Ends the transaction by `end`. Where the connection breaks over it, `landed` tells on a new one whether it took
    * effect; if not, all is sent again and ended again.
    */
-  async commit(end: (session: Session) => Promise<void>, landed: (session: Session) => Promise<boolean>): Promise<void> {
+  async commit(
+    end: (session: Session) => Promise<void>,
+    landed: (session: Session) => Promise<boolean>,
+  ): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
         const before = this.#session;
@@ -222,11 +225,15 @@ export class EpochTransaction implements Statements {
 
   async #replay(session: Session): Promise<void> {
     if (this.#sent === null) {
-      throw new SyncError('SINK_IO', `a transaction of ${this.#p.place} was undone, and is too large to be sent again`, {
-        place: this.#p.place,
-        retry: 'reconnect',
-        hint: 'The job goes on from its last checkpoint where it may restart; lower epochBytes.',
-      });
+      throw new SyncError(
+        'SINK_IO',
+        `a transaction of ${this.#p.place} was undone, and is too large to be sent again`,
+        {
+          place: this.#p.place,
+          retry: 'reconnect',
+          hint: 'The job goes on from its last checkpoint where it may restart; lower epochBytes.',
+        },
+      );
     }
     for (const [i, s] of this.#sent.entries()) {
       if (i === this.#savedAt) await session.run('savepoint syncx', 'set a savepoint');

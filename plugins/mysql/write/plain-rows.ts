@@ -6,7 +6,12 @@ import { quoteName, quoteTable, quoteText, type TableName } from '../sql/names.j
 import type { RowSink } from './row-sink.js';
 import type { Statements } from './statements.js';
 
-const VERBS = { insert: 'insert into', replace: 'replace into', update: 'insert into', 'insert-ignore': 'insert ignore into' };
+const VERBS = {
+  insert: 'insert into',
+  replace: 'replace into',
+  update: 'insert into',
+  'insert-ignore': 'insert ignore into',
+};
 
 export class PlainRows implements RowSink {
   readonly #table: TableName;

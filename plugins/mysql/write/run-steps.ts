@@ -77,7 +77,16 @@ async function resultOf(session: Session, statement: string, doing: string): Pro
   return { affected: 0 };
 }
 
-const RESULTS: ReadonlySet<string> = new Set(['select', 'with', 'values', 'table', 'show', 'check', 'analyze', 'optimize']);
+const RESULTS: ReadonlySet<string> = new Set([
+  'select',
+  'with',
+  'values',
+  'table',
+  'show',
+  'check',
+  'analyze',
+  'optimize',
+]);
 
 /** @throws SyncError SINK_CONFLICT where rows are missing, or too many. */
 export function assertRowCount(expected: number, found: number, place: string): void {

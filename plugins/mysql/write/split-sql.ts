@@ -67,6 +67,16 @@ export function firstWord(statement: string): string {
 }
 
 /** Statements that do not end a transaction by themselves; all others are taken for such that do. */
-const PLAIN: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'replace', 'select', 'with', 'do', 'values', 'table']);
+const PLAIN: ReadonlySet<string> = new Set([
+  'insert',
+  'update',
+  'delete',
+  'replace',
+  'select',
+  'with',
+  'do',
+  'values',
+  'table',
+]);
 
 export const isPlainDml = (statement: string): boolean => PLAIN.has(firstWord(statement));

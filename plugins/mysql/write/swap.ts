@@ -58,7 +58,10 @@ export async function completeSwap(p: StepParts): Promise<void> {
     const [t, s, o] = [target.name, shadow, old].map(quoteTable);
     const aside = there ? `${t ?? ''} to ${o ?? ''}, ` : '';
     p.failpoint('mysql.swap');
-    await session.run(`rename table ${aside}${s ?? ''} to ${t ?? ''}`, `put the new ${showTable(target.name)} in its place`);
+    await session.run(
+      `rename table ${aside}${s ?? ''} to ${t ?? ''}`,
+      `put the new ${showTable(target.name)} in its place`,
+    );
     p.failpoint('mysql.swapped');
     p.log.info({ table: showTable(target.name) }, 'the new table is in the place of the old one');
   }
@@ -70,7 +73,10 @@ async function gate(p: StepParts, shadow: TableName): Promise<void> {
   if (!target.exactlyOnce || options.writeMode !== 'insert') return;
   const lanes = await target.commitTable.ofRun(session, run.runId);
   const written = lanes.reduce((n, l) => n + l.rows, 0);
-  const [row] = await session.query(`select count(*) from ${quoteTable(shadow)}`, `count the rows of ${showTable(shadow)}`);
+  const [row] = await session.query(
+    `select count(*) from ${quoteTable(shadow)}`,
+    `count the rows of ${showTable(shadow)}`,
+  );
   assertRowCount(written, Number(row?.[0] ?? 0), showTable(shadow));
 }
 

@@ -32,7 +32,10 @@ export async function listBranches(session: Session): Promise<readonly Branch[]>
 /** @returns false: there is none of that name, or its connection still lives. */
 async function end(session: Session, how: 'commit' | 'rollback', xid: string): Promise<boolean> {
   try {
-    await session.run(`xa ${how} ${quoteText(xid)}`, `${how === 'commit' ? 'commit' : 'roll back'} a prepared transaction`);
+    await session.run(
+      `xa ${how} ${quoteText(xid)}`,
+      `${how === 'commit' ? 'commit' : 'roll back'} a prepared transaction`,
+    );
     return true;
   } catch (e) {
     if (isSyncError(e) && errnoOf(e) === ER.XAER_NOTA) return false;
