@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import type { Reader } from 'syncx/plugin-api';
+import type { Session } from '../connect/session.js';
+import { sharedPlanOf, snapshotLock } from '../read/plan/shared-plan.js';
+import { drain, never, openReader, snapshotOf } from './plan-support.js';
+import { SERVERS, onServers, type TestDatabase } from './servers.js';
+
+/** Whether a write gets through at once. 5.5 cannot wait for less than 1 s. */
+async function canWrite(db: TestDatabase): Promise<boolean> {
+  await using writer = await db.open('sink');
+  await writer.run('set session lock_wait_timeout = 1', 'set up');
+  try {
+    await writer.run('insert into t values (null)', 'insert');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What a lane does at its opening. */
+async function begin(db: TestDatabase, reader: Reader, lane: number, lanes: number): Promise<Session> {
+  const token = sharedPlanOf(reader.shared?.() ?? null).snapshot?.token ?? assert.fail('no token');
+  const session = await db.open('source');
+  await session.run('start transaction with consistent snapshot', 'begin');
+  assert.deepEqual(await session.query(`select get_lock('${snapshotLock(token, 0, lane, lanes)}', 0)`, 'lock'), [
+    ['1'],
+  ]);
+  return session;
+}
+
+/** A user of its own, so that the global lock is out of reach and other tests are not held up. */
+async function withUser(db: TestDatabase, rights: string, body: (user: string) => Promise<void>): Promise<void> {
+  const user = `u_${db.name.slice(2, 10)}`;
+  await db.run(`create user ${user}@'%' identified by 'secret'`, `grant ${rights} on ${db.name}.* to ${user}@'%'`);
+  try {
+    await body(user);
+  } finally {
+    await db.run(`drop user ${user}@'%'`);
+  }
+}
+
+onServers(SERVERS, 'consistent: tables are locked until every lane has begun', async (db) => {
+  await db.run('create table t (id int auto_increment primary key) engine=InnoDB', 'insert into t values (1),(2)');
+  await withUser(db, 'select, lock tables', async (username) => {
+    await using r = await openReader(db, 't', { username, password: 'secret', consistent: true });
+    const planner = await r.reader.planner(null, 3);
+    assert.equal(await canWrite(db), false);
+    await using first = await begin(db, r.reader, 0, 2);
+    const next = planner.next(never);
+    assert.equal(await canWrite(db), false); // one lane of two
+    await using second = await begin(db, r.reader, 1, 2);
+    assert.ok((await next) !== 'end');
+    assert.equal(await canWrite(db), true);
+    for (const lane of [first, second]) assert.deepEqual(await lane.query('select count(*) from t', 'count'), [['2']]);
+    assert.match(r.logged.map((l) => l.message).join(' '), /no right RELOAD.*no binlog position/);
+  });
+});
+
+onServers(
+  ['mariadb'],
+  'consistent: with the right to it all tables are locked, and the position is kept',
+  async (db) => {
+    await db.run('create table t (id int auto_increment primary key)', 'insert into t values (1),(2)');
+    await using r = await openReader(db, 't', { consistent: true });
+    // No lane opens, as in `sync plan`: the lock goes with the first split.
+    const planner = await r.reader.planner(null, 1);
+    assert.equal((await drain(planner)).length, 1);
+    assert.equal(await canWrite(db), true);
+  },
+);
+
+onServers(SERVERS, 'consistent: a run whose lock shows no position cannot go on', async (db) => {
+  await db.run('create table t (id int auto_increment primary key)', 'insert into t values (1),(2)');
+  await withUser(db, 'select, lock tables', async (username) => {
+    const options = { username, password: 'secret', consistent: true };
+    await using r = await openReader(db, 't', options);
+    const planner = await r.reader.planner(null, 1);
+    await drain(planner);
+    await using again = await openReader(db, 't', options);
+    await assert.rejects(again.reader.planner(snapshotOf(planner), 1), { code: 'SOURCE_CHANGED', hint: /--fresh/ });
+    assert.equal(await canWrite(db), true);
+  });
+});
+
+onServers(SERVERS, 'consistent: without the right to lock the job says which', async (db) => {
+  await db.run('create table t (id int auto_increment primary key)');
+  await withUser(db, 'select', async (username) => {
+    await using r = await openReader(db, 't', { username, password: 'secret', consistent: true });
+    await assert.rejects(r.reader.planner(null, 1), { code: 'SOURCE_IO', retry: 'never', message: /lock the tables/ });
+  });
+});
