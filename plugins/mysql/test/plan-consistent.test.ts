@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import type { Reader } from 'syncx/plugin-api';
 import type { Session } from '../connect/session.js';
 import { sharedPlanOf, snapshotLock } from '../read/plan/shared-plan.js';
+import { checkUnwritten } from '../read/plan/table-lock.js';
 import { drain, never, openReader, snapshotOf } from './plan-support.js';
 import { SERVERS, onServers, type TestDatabase } from './servers.js';
 
@@ -87,5 +89,18 @@ onServers(SERVERS, 'consistent: without the right to lock the job says which', a
   await withUser(db, 'select', async (username) => {
     await using r = await openReader(db, 't', { username, password: 'secret', consistent: true });
     await assert.rejects(r.reader.planner(null, 1), { code: 'SOURCE_IO', retry: 'never', message: /lock the tables/ });
+  });
+});
+
+test('consistent: a run goes on where every server stands where it stood', () => {
+  checkUnwritten({ positions: ['b.1:4 0-1-7', 'b.9:4'] }, { positions: ['b.1:4 0-1-7', 'b.9:4'] });
+  const code = 'SOURCE_CHANGED';
+  assert.throws(() => checkUnwritten({ positions: ['b.1:4'] }, { positions: ['b.1:5'] }), {
+    code,
+    message: /is not the case$/,
+  });
+  assert.throws(() => checkUnwritten({ positions: [null] }, { positions: [null] }), {
+    code,
+    message: /cannot be told$/,
   });
 });
