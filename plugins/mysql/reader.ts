@@ -88,9 +88,9 @@ function createReader(options: ReaderOptions, { log, signal }: PluginContext): R
       return shared as unknown as JsonValue;
     },
     openLane: async (lane, shared) => {
-      const { shapes } = sharedPlanOf(shared);
+      const { shapes, snapshot } = sharedPlanOf(shared);
       const reader = new MysqlLaneReader(lanesRead, lane, shapes);
-      if (lanesRead.consistent) await reader.openSnapshots();
+      if (snapshot !== null) await reader.openSnapshots(snapshot.token);
       return reader;
     },
     explain: async () => {
