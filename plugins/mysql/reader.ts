@@ -10,7 +10,8 @@ import { endpointsOf, zeroDateOf } from './connect/connection-options.js';
 import { cursorTable } from './read/cursor/cursor-tables.js';
 import { nextBounds } from './read/cursor/bounds.js';
 import { startOf } from './read/cursor/windows.js';
-import { MysqlLaneReader, type LaneOptions } from './read/lane-reader.js';
+import type { LaneOptions } from './read/lane-options.js';
+import { MysqlLaneReader } from './read/lane-reader.js';
 import { checkReaderOptions, given, hasCursor } from './read/plan/check-options.js';
 import { explainSplit } from './read/plan/explain-split.js';
 import { MysqlPlanner } from './read/plan/planner.js';
@@ -30,6 +31,7 @@ function laneOptions(o: ReaderOptions): LaneOptions {
     where: given(o.where),
     zeroDate: o.zeroDate ?? o.connection.map((c) => zeroDateOf(o, c)).find((z) => z !== null) ?? 'keep',
     consistent: o.consistent,
+    polling: { intervalMs: o.pollingInterval, waitMs: o.increWait },
   };
 }
 
