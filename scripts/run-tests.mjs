@@ -1,7 +1,9 @@
 // Runs every built test with Node's own runner. Arguments narrow by a part of the path: `npm test -- crash`.
-import { spawnSync } from 'node:child_process';
+// Starts the servers that the chosen tests need, and stops them at the end: test-services.mjs.
+import { spawn } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { inCI, neededBy, ownServers, skipCounter, startServices, stopServices } from './test-services.mjs';
 
 const root = join(import.meta.dirname, '..');
 function* tests(dir) {
@@ -19,9 +21,29 @@ if (files.length === 0) {
   process.stderr.write('no test found\n');
   process.exit(1);
 }
-const r = spawnSync(
+
+// Servers that run already, or that the environment names, are used and left alone; SYNC_SERVICES_KEEP=1 leaves all running.
+const needed = neededBy(files);
+const { started, failed, env } = startServices(needed);
+const lacking = [...failed].map(([name, why]) => `${needed.get(name)} test files need ${name} (${why})`).join('; ');
+if (failed.size > 0 && inCI) {
+  stopServices(started);
+  process.stderr.write(`CI is set, and ${lacking}\n`);
+  process.exit(1);
+}
+if (failed.size > 0) process.stdout.write(`SKIPPED: tests without their server: ${lacking}\n`);
+
+const own = needed.size > 0 ? ownServers() : null;
+const skips = failed.size > 0 ? skipCounter() : null;
+const child = spawn(
   process.execPath,
-  ['-C', 'development', '--enable-source-maps', '--test', '--test-reporter=spec', ...files],
-  { stdio: 'inherit', cwd: root },
+  ['-C', 'development', '--enable-source-maps', '--test', '--test-reporter=spec', ...(skips?.args ?? []), ...files],
+  { stdio: 'inherit', cwd: root, env: { ...env, ...own?.env } },
 );
-process.exit(r.status ?? 1);
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+child.on('close', (code) => {
+  own?.stop();
+  stopServices(started);
+  if (skips) process.stdout.write(`SKIPPED: ${skips.count()} tests without their server: ${lacking}\n`);
+  process.exitCode = code ?? 1;
+});

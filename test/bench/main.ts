@@ -9,6 +9,7 @@ import { ROOT, SYNC } from '../support/sync.js';
 import { makeCsv } from './data.js';
 import { INPUT_FORMS, makeForm, type InputForm } from './input-forms.js';
 import { measureNode, median, wallMs, type Usage } from './measure.js';
+import { mysqlToCsv, mysqlToMysql, type MysqlBench } from './mysql.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -283,6 +284,7 @@ async function checkpoints(): Promise<void> {
   }
 }
 
+const MYSQL: MysqlBench = { rows: ROWS, repeat: REPEAT, work: WORK, say };
 const CASES: Readonly<Record<string, () => Promise<void>>> = {
   'csv-to-csv': () => convert('csv', ROWS),
   'csv-to-json': () => convert('json', ROWS),
@@ -292,6 +294,8 @@ const CASES: Readonly<Record<string, () => Promise<void>>> = {
   checkpoints,
   ...Object.fromEntries(INPUT_FORMS.map((f) => [f.name, () => inputForm(f)])),
   transforms,
+  'mysql-to-csv': () => mysqlToCsv(MYSQL),
+  'mysql-to-mysql': () => mysqlToMysql(MYSQL),
 };
 
 if (!existsSync(join(ROOT, 'test/bench/node_modules'))) {

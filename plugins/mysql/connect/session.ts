@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { SyncError, isSyncError } from 'syncx/plugin-api';
+import { orAborted } from 'syncx/plugin-kit';
 import { showAddress, type Address } from './jdbc-url.js';
 import { closedError, mysqlError, type Side } from './mysql-errors.js';
 import {
@@ -42,6 +43,14 @@ export interface RunResult {
   /** Rows matched, not rows changed (the driver asks for FOUND_ROWS). 2 a row for a replaced one. */
   readonly affected: number;
   readonly warnings: number;
+  /** Rows of a multi-row INSERT whose key was there already, as the server counts them in its message; 0 of other statements. */
+  readonly duplicates: number;
+}
+
+function runResult(ok: Partial<OkPacket> | undefined): RunResult {
+  const duplicates = /Duplicates: (\d+)/.exec(ok?.info ?? '')?.[1] ?? 0;
+  const { affectedRows: affected = 0, warningStatus: warnings = 0 } = ok ?? {};
+  return { affected: Number(affected), warnings: Number(warnings), duplicates: Number(duplicates) };
 }
 
 /** A result that flows. The receiver takes each packet before `row` returns; `pause` is honoured at the next packet. */
@@ -116,14 +125,14 @@ export class Session implements AsyncDisposable {
   async run(statement: string | Buffer, doing: string): Promise<RunResult> {
     const bytes = typeof statement === 'string' ? statementBuffer(statement) : statement;
     const ok = (await this.#send(bytes, doing, () => undefined)) as Partial<OkPacket> | undefined;
-    return { affected: Number(ok?.affectedRows ?? 0), warnings: Number(ok?.warningStatus ?? 0) };
+    return runResult(ok);
   }
 
   /** LOAD DATA LOCAL: the server gets these packets (`PACKET_HEADER` bytes of room each) as its file. */
   async load(sql: string, packets: readonly Buffer[], doing: string): Promise<RunResult> {
     const ok = (await this.#send(statementBuffer(sql), doing, (c) => giveFile(c, packets))) as
       Partial<OkPacket> | undefined;
-    return { affected: Number(ok?.affectedRows ?? 0), warnings: Number(ok?.warningStatus ?? 0) };
+    return runResult(ok);
   }
 
   /** Streams a result; resolves at its end, rejects where it breaks off. Nothing else may be sent meanwhile. */
@@ -338,11 +347,7 @@ async function connect(
   try {
     checkDriver(driver, raw);
     const bare = new Session(driver, raw, address, side, NO_FACTS, () => lost);
-    const aborted = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-    });
-    aborted.catch(() => undefined);
-    const server = await Promise.race([prepareSession(bare, endpoint, side, sqlMode), aborted]);
+    const server = await orAborted(prepareSession(bare, endpoint, side, sqlMode), signal);
     return new Session(driver, raw, address, side, server, () => lost);
   } catch (e) {
     raw.destroy();

@@ -1,0 +1,70 @@
+/** Tests against the real servers of install/services: skipped with the reason where there is no server, failing in CI. */
+import { describe, test, type TestContext } from 'node:test';
+
+export type ServerKind = 'mariadb' | 'mysql55';
+/** Both, for what must hold on each. */
+export const MYSQL_SERVERS: readonly ServerKind[] = ['mariadb', 'mysql55'];
+
+export interface TestServer {
+  readonly kind: ServerKind;
+  /** `mysql://user:password@host:port`; the user may create databases and users. */
+  readonly url: string;
+  /** The path of its unix socket; null where it is not known, as of a user's own server. */
+  readonly socket: string | null;
+}
+
+const CI = !['', '0', 'false'].includes(process.env['CI'] ?? '');
+
+/** What `npm test` counts at its end: scripts/test-services.mjs looks for this beginning of a reason. */
+const NO_SERVER = 'no server: ';
+
+function variable(kind: ServerKind, what: 'URL' | 'SOCKET'): string | null {
+  const value = process.env[`SYNC_${kind.toUpperCase()}_${what}`];
+  return value === undefined || value === '' ? null : value;
+}
+
+export const mariadbUrl = (): string | null => variable('mariadb', 'URL');
+export const mysql55Url = (): string | null => variable('mysql55', 'URL');
+
+/** Null: there is none. */
+export function testServer(kind: ServerKind): TestServer | null {
+  const url = variable(kind, 'URL');
+  return url === null ? null : { kind, url, socket: variable(kind, 'SOCKET') };
+}
+
+const why = (kind: ServerKind): string =>
+  `${NO_SERVER}SYNC_${kind.toUpperCase()}_URL is not set; see install/services/README.md`;
+const listOf = (kinds: ServerKind | readonly ServerKind[]): readonly ServerKind[] =>
+  typeof kinds === 'string' ? [kinds] : kinds;
+
+/** A test of its own for each kind of server: `serverTest(MYSQL_SERVERS, 'C08 …', async (server) => { … })`. */
+export function serverTest(
+  kinds: ServerKind | readonly ServerKind[],
+  name: string,
+  body: (server: TestServer, t: TestContext) => Promise<void> | void,
+): void {
+  for (const kind of listOf(kinds)) {
+    const server = testServer(kind);
+    test(`${name} [${kind}]`, { skip: server === null && !CI ? why(kind) : false }, (t) => {
+      if (server === null) throw new Error(why(kind));
+      return body(server, t);
+    });
+  }
+}
+
+/** A suite for each kind, for tests that share what a hook sets up. Where there is no server `body` is not called. */
+export function serverSuite(
+  kinds: ServerKind | readonly ServerKind[],
+  name: string,
+  body: (server: TestServer) => void,
+): void {
+  for (const kind of listOf(kinds)) {
+    const server = testServer(kind);
+    if (server === null) serverTest(kind, name, () => undefined);
+    else {
+      describe(`${name} [${kind}]`, () => {
+        body(server);
+      });
+    }
+  }
+}
