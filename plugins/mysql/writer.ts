@@ -23,6 +23,7 @@ import type { RowSink } from './write/row-sink.js';
 import { runStep, type StepParts } from './write/run-steps.js';
 import { assertSwappable, beginSwap, completeSwap, dropShadow, shadowOf } from './write/swap.js';
 import { isInnodb, lookAtTarget, type Target } from './write/target.js';
+import { readBackTable } from './verify/read-back.js';
 import { WRITER_OPTIONS, checkWriter, wantedColumns, type WriterOptions } from './writer-options.js';
 
 /** A source transaction may be so much larger than an epoch should be. */
@@ -183,5 +184,6 @@ export const writer = defineWriter({
   delivery: ['exactly-once', 'effectively-once-by-key', 'at-least-once'],
   check: checkWriter,
   columns: wantedColumns,
+  readBack: readBackTable,
   create: createWriter,
 });
