@@ -72,7 +72,7 @@ export interface Digest extends AsyncDisposable {
   readonly facts: DigestFacts;
   /** Pure: whether values of the two types have a form in common here. */
   comparable(own: LogicalType, other: LogicalType): boolean;
-  /** The key of the row number `rows` of the stretch; null: it has no more rows than that. */
+  /** A key of the stretch with about `rows` rows up to it, and no more; null: so many are not left behind it. */
   border(range: ChunkRange, rows: number): Promise<KeyTuple | null>;
   sum(range: ChunkRange, columns: readonly SummedColumn[]): Promise<ChunkSum>;
   /** A split for a lane of this reader: the rows of the stretch. */

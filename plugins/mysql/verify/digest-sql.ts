@@ -51,14 +51,18 @@ const UTF8: ReadonlySet<string> = new Set(['utf8mb4', 'utf8mb3', 'utf8', 'ascii'
 
 const digitsOf = (t: LogicalType): number => (t.is === 'decimal' ? t.scale : 'fraction' in t ? t.fraction : 0);
 
-/** What a column adds to the text of a row. */
-function termsOf(column: MysqlColumn, other: LogicalType): readonly string[] {
+/**
+ * What a column adds to the text of a row. `alike`: all texts of the row are UTF-8 of one collation, so that they can be put
+ * together as they are; else the server would refuse to mix them, and they must be bytes.
+ */
+function termsOf(column: MysqlColumn, other: LogicalType, alike: boolean): readonly string[] {
   const value = column.select(quoteName(column.name));
   switch (familyOf(column.type)) {
     case 'text': {
+      if (alike) return [`length(${value})`, value];
       const plain = column.charset !== null && UTF8.has(column.charset);
       const bytes = `cast(${plain ? value : `convert(${value} using utf8mb4)`} as binary)`;
-      return [`length(${bytes})`, bytes];
+      return [`length(${plain ? value : bytes})`, bytes];
     }
     case 'binary':
     case 'geometry':
@@ -74,14 +78,30 @@ function termsOf(column: MysqlColumn, other: LogicalType): readonly string[] {
 /** Far above any sum of hashes: of a row whose text is longer than the server makes texts (max_allowed_packet). */
 export const UNHASHED = 10n ** 40n;
 
+/** One number says which cells of so many columns are NULL. */
+const BITS = 32;
+
+/** `isnull(a) + 2 * isnull(b)` … */
+function nullMarks(names: readonly string[]): readonly string[] {
+  const groups = Array.from({ length: Math.ceil(names.length / BITS) }, (_, i) =>
+    names.slice(i * BITS, (i + 1) * BITS),
+  );
+  return groups.map((g) => g.map((n, i) => `${String(2 ** i)}*isnull(${quoteName(n)})`).join('+'));
+}
+
+function textsAlike(columns: readonly MysqlColumn[]): boolean {
+  const texts = columns.filter((c) => familyOf(c.type) === 'text');
+  return texts.every((c) => c.charset === 'utf8mb4' && c.collation === texts[0]?.collation);
+}
+
 /** The select list: the number of rows, and their sum. */
 export function sumExpressions(
   columns: readonly { readonly column: MysqlColumn; readonly as: SummedColumn }[],
 ): string {
-  const nulls = columns.filter((c) => c.as.nullable).map((c) => `isnull(${quoteName(c.column.name)})`);
+  const alike = textsAlike(columns.map((c) => c.column));
   const terms = [
-    ...(nulls.length === 0 ? [] : [`concat(${nulls.join(', ')})`]),
-    ...columns.flatMap((c) => termsOf(c.column, c.as.other)),
+    ...nullMarks(columns.filter((c) => c.as.nullable).map((c) => c.column.name)),
+    ...columns.flatMap((c) => termsOf(c.column, c.as.other, alike)),
   ];
   const hash = `cast(conv(left(sha1(concat_ws('#', ${terms.join(', ')})), 16), 16, 10) as unsigned)`;
   return `count(*), sum(ifnull(${hash}, ${String(UNHASHED)}))`;

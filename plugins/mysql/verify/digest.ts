@@ -11,11 +11,11 @@ import {
 } from 'syncx/plugin-api';
 import type { MysqlColumn } from '../catalog/columns.js';
 import { columnNamed } from '../catalog/tables.js';
-import { rangePredicate } from '../read/plan/key-predicate.js';
-import { walkKey } from '../read/plan/key-queries.js';
+import { keyType, rangePredicate } from '../read/plan/key-predicate.js';
+import { extremes, walkKey } from '../read/plan/key-queries.js';
 import { fromOf, planShapes } from '../read/plan/plan-shapes.js';
 import { given, hasCursor } from '../read/plan/check-options.js';
-import { rowKeyColumns, showShape } from '../read/plan/shapes.js';
+import { isInteger, rowKeyColumns, showShape } from '../read/plan/shapes.js';
 import type { SourceSessions } from '../read/plan/source-sessions.js';
 import { sameName } from '../read/read-shape.js';
 import {
@@ -28,6 +28,9 @@ import {
 } from '../read/split-spec.js';
 import type { ReaderOptions } from '../reader-options.js';
 import { UNHASHED, comparable, orderOf, sumExpressions } from './digest-sql.js';
+
+/** Keys that may lie so many times further apart than there are rows are walked instead. */
+const SPARSE = 2;
 
 /** A column under the job's name for it. */
 interface Named {
@@ -44,6 +47,9 @@ class MysqlDigest implements Digest {
   readonly #key: readonly ShapeColumn[];
   readonly #columns: readonly Named[];
   readonly #where: string | null;
+  /** Of rows, by the server; null: it has none. */
+  readonly #estimate: number | null;
+  #extremes: Promise<{ readonly lo: bigint; readonly hi: bigint } | null> | null = null;
 
   constructor(
     sessions: SourceSessions,
@@ -51,7 +57,9 @@ class MysqlDigest implements Digest {
     key: readonly ShapeColumn[],
     columns: readonly Named[],
     where: string | null,
+    estimate: number | null,
   ) {
+    this.#estimate = estimate;
     this.#sessions = sessions;
     this.#shape = shape;
     this.#key = key;
@@ -71,10 +79,30 @@ class MysqlDigest implements Digest {
 
   comparable = comparable;
 
-  border({ after, upTo }: ChunkRange, rows: number): Promise<KeyTuple | null> {
+  async border({ after, upTo }: ChunkRange, rows: number): Promise<KeyTuple | null> {
+    const stepped = upTo === null ? await this.#stepped(after, rows) : undefined;
+    if (stepped !== undefined) return stepped;
     const conditions = [this.#condition(), rangePredicate({ columns: this.#key, ...(upTo === null ? {} : { upTo }) })];
     const window = conditions.filter((c) => c !== 'true').join(' and ') || 'true';
     return this.#sessions.on(this.#shape.connection, (s) => walkKey(s, this.#shape, this.#key, after, rows, window));
+  }
+
+  /**
+   * Whole numbers that mostly follow each other need no look at the rows: of so many values there are at most so many rows.
+   * Undefined: they are of another kind.
+   */
+  async #stepped(after: KeyTuple | null, rows: number): Promise<KeyTuple | null | undefined> {
+    const [column, ...more] = this.#key;
+    if (column === undefined || more.length > 0 || !isInteger(keyType(column))) return undefined;
+    this.#extremes ??= this.#sessions.on(this.#shape.connection, (s) =>
+      extremes(s, this.#shape, column, this.#condition()),
+    );
+    const found = await this.#extremes;
+    if (found === null) return null;
+    const sparse = found.hi - found.lo > BigInt(Math.ceil(SPARSE * (this.#estimate ?? 0)));
+    if (this.#where !== null || sparse) return undefined;
+    const next = (after === null ? found.lo - 1n : BigInt(after[0] ?? '0')) + BigInt(rows);
+    return next >= found.hi ? null : [String(next)];
   }
 
   async sum(range: ChunkRange, columns: readonly SummedColumn[]): Promise<ChunkSum> {
@@ -135,5 +163,5 @@ export async function openDigest(o: ReaderOptions, zeroDate: string, sessions: S
   }
   const key = rowKeyColumns(facts);
   if (key.length === 0 || !key.every((k) => columns.some((c) => sameName(c.name, k.name)))) return null;
-  return new MysqlDigest(sessions, shape, key, columns, given(o.where));
+  return new MysqlDigest(sessions, shape, key, columns, given(o.where), facts.rows);
 }
