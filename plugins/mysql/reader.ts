@@ -99,6 +99,10 @@ function createReader(options: ReaderOptions, { log, signal }: PluginContext): R
       const { explainSource } = await import('./read/explain-source.js'); // only for plans
       return explainSource(options, sessions);
     },
+    digest: async () => {
+      const { openDigest } = await import('./verify/digest.js'); // only for comparisons
+      return openDigest(options, lanesRead.zeroDate, sessions);
+    },
     explainSplit: (split) => explainSplit(split, plan?.shapes ?? []),
     close: async () => {
       await unlock();

@@ -25,6 +25,7 @@ import { runStep, type StepParts } from './write/run-steps.js';
 import { assertSwappable, beginSwap, completeSwap, dropShadow, shadowOf } from './write/swap.js';
 import { isInnodb, lookAtTarget, type Target } from './write/target.js';
 import { WRITER_OPTIONS, checkWriter, keyOption, wantedColumns, type WriterOptions } from './writer-options.js';
+import { readBackTable } from './verify/read-back.js';
 
 /** A source transaction may be so much larger than an epoch should be. */
 const HARD_BYTES = 512 << 20;
@@ -204,5 +205,6 @@ export const writer = defineWriter({
   delivery: ['exactly-once', 'effectively-once-by-key', 'at-least-once'],
   check: checkWriter,
   columns: wantedColumns,
+  readBack: readBackTable,
   create: createWriter,
 });
