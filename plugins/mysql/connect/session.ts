@@ -43,6 +43,14 @@ export interface RunResult {
   /** Rows matched, not rows changed (the driver asks for FOUND_ROWS). 2 a row for a replaced one. */
   readonly affected: number;
   readonly warnings: number;
+  /** Rows of a multi-row INSERT whose key was there already, as the server counts them in its message; 0 of other statements. */
+  readonly duplicates: number;
+}
+
+function runResult(ok: Partial<OkPacket> | undefined): RunResult {
+  const duplicates = /Duplicates: (\d+)/.exec(ok?.info ?? '')?.[1] ?? 0;
+  const { affectedRows: affected = 0, warningStatus: warnings = 0 } = ok ?? {};
+  return { affected: Number(affected), warnings: Number(warnings), duplicates: Number(duplicates) };
 }
 
 /** A result that flows. The receiver takes each packet before `row` returns; `pause` is honoured at the next packet. */
@@ -117,14 +125,14 @@ export class Session implements AsyncDisposable {
   async run(statement: string | Buffer, doing: string): Promise<RunResult> {
     const bytes = typeof statement === 'string' ? statementBuffer(statement) : statement;
     const ok = (await this.#send(bytes, doing, () => undefined)) as Partial<OkPacket> | undefined;
-    return { affected: Number(ok?.affectedRows ?? 0), warnings: Number(ok?.warningStatus ?? 0) };
+    return runResult(ok);
   }
 
   /** LOAD DATA LOCAL: the server gets these packets (`PACKET_HEADER` bytes of room each) as its file. */
   async load(sql: string, packets: readonly Buffer[], doing: string): Promise<RunResult> {
     const ok = (await this.#send(statementBuffer(sql), doing, (c) => giveFile(c, packets))) as
       Partial<OkPacket> | undefined;
-    return { affected: Number(ok?.affectedRows ?? 0), warnings: Number(ok?.warningStatus ?? 0) };
+    return runResult(ok);
   }
 
   /** Streams a result; resolves at its end, rejects where it breaks off. Nothing else may be sent meanwhile. */

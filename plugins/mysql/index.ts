@@ -1,0 +1,1 @@
+export { writer } from './writer.js';

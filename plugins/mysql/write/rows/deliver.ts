@@ -1,0 +1,158 @@
+/** Sends rows, and finds the bad ones among them without losing or doubling their neighbours. */
+import { SyncError, type RejectedRow } from 'syncx/plugin-api';
+import type { Statements } from '../statements.js';
+import { complaintOfError, complaintOfWarnings, isDataError, isDuplicate, type Complaint } from './data-errors.js';
+import { PendingStatement, type RowRef } from './pending-statement.js';
+import { refusalOf, rejectedRow } from './refusal.js';
+import type { RowForm } from './row-forms.js';
+
+/** Of a statement, beside its bytes, below max_allowed_packet. */
+const PACKET_SLACK = 64;
+
+export interface DeliveryOptions {
+  /** False: the table keeps what a broken statement wrote. Then each statement is of one row. */
+  readonly transactional: boolean;
+  /** A duplicate key is no complaint: the old row stays. */
+  readonly ignoreDuplicates: boolean;
+  /** Bytes of a statement, about. */
+  readonly target: number;
+  readonly place: string;
+}
+
+export class Delivery {
+  readonly #to: Statements;
+  readonly #o: DeliveryOptions;
+  #rejected: RejectedRow[] = [];
+  #bytes = 0;
+  /** Rows that were there already, and stayed (`insert-ignore`). */
+  ignored = 0;
+
+  constructor(to: Statements, options: DeliveryOptions) {
+    this.#to = to;
+    this.#o = options;
+  }
+
+  /** Bytes that no statement may pass. */
+  get limit(): number {
+    return this.#to.session.server.maxAllowedPacket - PACKET_SLACK;
+  }
+
+  takeRejected(): readonly RejectedRow[] | null {
+    const rows = this.#rejected;
+    this.#rejected = [];
+    return rows.length === 0 ? null : rows;
+  }
+
+  takeBytes(): number {
+    const bytes = this.#bytes;
+    this.#bytes = 0;
+    return bytes;
+  }
+
+  count(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  reject(form: RowForm, { piece, row }: RowRef): void {
+    this.#rejected.push(rejectedRow(piece, row, refusalOf(form, piece, row)));
+  }
+
+  /** Sends it; where the server complains of a row, finds that row and sends the others. */
+  async send(statement: PendingStatement): Promise<void> {
+    if (statement.rows === 0) return;
+    const lone = statement.rows === 1;
+    if (lone && statement.bytes > this.limit) {
+      this.#tooLarge(statement);
+      return;
+    }
+    this.#bytes += statement.bytes;
+    const complaint = await this.#attempt(statement);
+    if (complaint !== null) await this.#divide(statement.form, statement.refs(), complaint);
+  }
+
+  /** Rows of a statement that did not come through as it was. */
+  async sendRows(form: RowForm, refs: readonly RowRef[]): Promise<void> {
+    const { target } = this.#o;
+    let open: PendingStatement | null = null;
+    for (let i = 0; i < refs.length;) {
+      const ref = refs[i];
+      if (ref === undefined) break;
+      open ??= new PendingStatement(form, Math.min(target, this.limit), this.limit, false);
+      const how = open.append(ref.piece, ref.row);
+      if (how === 'refused') this.reject(form, ref);
+      if (how !== 'full') i++;
+      if (how !== 'full' && !open.full) continue;
+      await this.send(open);
+      open = null;
+    }
+    if (open !== null) await this.send(open);
+  }
+
+  async #divide(form: RowForm, refs: readonly RowRef[], complaint: Complaint): Promise<void> {
+    const [only] = refs;
+    if (refs.length === 1 && only !== undefined) {
+      this.#rejected.push(rejectedRow(only.piece, only.row, complaint));
+      return;
+    }
+    const { atRow } = complaint;
+    const told = atRow >= 1 && atRow <= refs.length;
+    const from = told ? atRow - 1 : refs.length >> 1;
+    const to = told ? atRow : from;
+    for (const some of [refs.slice(0, from), refs.slice(from, to), refs.slice(to)]) await this.sendRows(form, some);
+  }
+
+  /** @returns null: the rows are in the transaction; else nothing of the statement is. */
+  async #attempt(statement: PendingStatement): Promise<Complaint | null> {
+    const { form, rows } = statement;
+    const bytes = statement.finish();
+    const { transactional, ignoreDuplicates } = this.#o;
+    if (transactional) await this.#to.savepoint();
+    let result;
+    try {
+      result = await this.#to.run(bytes, form.doing);
+    } catch (e) {
+      if (!isDataError(e)) throw e;
+      if (!(ignoreDuplicates && rows === 1 && isDuplicate(e))) return complaintOfError(e);
+      this.ignored++;
+      return null;
+    }
+    if (result.warnings > 0) {
+      const words = await this.#to.session.query('show warnings', 'ask what the server warned of');
+      const complaint = complaintOfWarnings(words, result.warnings);
+      if (complaint !== null) {
+        if (!transactional) throw this.#stored(complaint);
+        await this.#to.rollBack();
+        return complaint;
+      }
+    }
+    if (form.found && result.affected === 0) {
+      return {
+        column: null,
+        atRow: 0,
+        reason: `the target has no row with this key, and the change has not all of its columns`,
+      };
+    }
+    if (ignoreDuplicates) this.ignored += result.duplicates;
+    return null;
+  }
+
+  #tooLarge(statement: PendingStatement): void {
+    const [only] = statement.refs();
+    if (only === undefined) return;
+    const size = `the row takes ${String(statement.bytes)} bytes as a statement`;
+    const most = String(this.#to.session.server.maxAllowedPacket);
+    const reason = `${size}, and max_allowed_packet of the server is ${most}: raise it there`;
+    this.#rejected.push(rejectedRow(only.piece, only.row, { column: null, reason }));
+  }
+
+  #stored(complaint: Complaint): SyncError {
+    return new SyncError(
+      'SINK_CONFLICT',
+      `${this.#o.place} has stored a row otherwise than it is: ${complaint.reason}`,
+      {
+        place: this.#o.place,
+        hint: 'The table keeps what was written, as its engine knows no transactions: mend the row there, and the column.',
+      },
+    );
+  }
+}

@@ -1,0 +1,252 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Logger, RejectedRow, RowBatch, RowSchema } from 'syncx/plugin-api';
+import type { TableFacts } from '../../catalog/tables.js';
+import { showTable } from '../../sql/names.js';
+import type { Statements } from '../statements.js';
+import { bindColumns, type Binding } from './bind-columns.js';
+import { changeSteps, onlyInserts, type Steps } from './change-steps.js';
+import { Delivery } from './deliver.js';
+import type { WriteMode } from './insert-sql.js';
+import { Loader } from './loader.js';
+import { PendingStatement } from './pending-statement.js';
+import { cellOf, isAbsent, pieceOf, type Piece, type RowForm } from './row-forms.js';
+import { TableForms } from './table-forms.js';
+
+export interface RowWriterOptions {
+  readonly writeMode: WriteMode;
+  /** The writer's option `column`; null: `*`. */
+  readonly columns: readonly string[] | null;
+  /** Columns that tell rows apart; null: the target's own key. */
+  readonly uniqueKey: readonly string[] | null;
+  /** True: in mode `update` a NULL overwrites; false: it leaves the old value. Rows with operations always overwrite. */
+  readonly allReplace: boolean;
+  /** Rows of a statement, at most. */
+  readonly batchSize: number;
+  /** `auto`: LOAD DATA LOCAL where it may be and where it keeps values. */
+  readonly load: 'auto' | 'never';
+  /** Bytes of a statement; null: {@link STATEMENT_BYTES}. Never above max_allowed_packet. */
+  readonly maxStatementBytes: number | null;
+  readonly log: Logger;
+}
+
+/** Of an INSERT, where the job does not say. */
+export const STATEMENT_BYTES = 1 << 20;
+/** Of a file of LOAD DATA: a short one, as it holds the lock of AUTO_INCREMENT to its end. */
+export const LOAD_BYTES = 512 << 10;
+
+/** So many rows are encoded before what is under way may go on. */
+const SLICE = 256;
+
+/** Engines that undo a statement that fails. Of others, and of views, nobody can tell. */
+const TRANSACTIONAL = /^(?:innodb|xtradb|rocksdb|tokudb|ndb|ndbcluster)$/i;
+
+export const isTransactional = (table: TableFacts): boolean =>
+  table.engine !== null && TRANSACTIONAL.test(table.engine);
+
+/**
+ * Makes statements of rows for one table. Keeps copies of rows for the next statement between two calls, never more than
+ * one statement's; while rows are encoded one other statement may be under way. After an error `clear` is due.
+ *
+ * A row that the server or the column refuses becomes a rejected row, and the rows around it arrive once. Nothing is stored
+ * otherwise than it came: what the server would change without an error is refused beforehand, or undone by its warning.
+ */
+export class RowWriter {
+  readonly #table: TableFacts;
+  readonly #o: RowWriterOptions;
+  readonly #to: Statements;
+  readonly #delivery: Delivery;
+  readonly #loader: Loader | null;
+  readonly #transactional: boolean;
+  readonly #forms = new Map<number, TableForms>();
+  readonly #warned = new Set<string>();
+  #open: PendingStatement | null = null;
+  /** Of the file that is open: its rows as INSERT. */
+  #insertOfOpen: RowForm | null = null;
+  #underWay: Promise<unknown> | null = null;
+  #last: TableForms | null = null;
+
+  constructor(table: TableFacts, options: RowWriterOptions, statements: Statements) {
+    this.#table = table;
+    this.#o = options;
+    this.#to = statements;
+    this.#transactional = isTransactional(table);
+    const place = showTable(table.name);
+    this.#delivery = new Delivery(statements, {
+      transactional: this.#transactional,
+      ignoreDuplicates: options.writeMode === 'insert-ignore',
+      target: options.maxStatementBytes ?? STATEMENT_BYTES,
+      place,
+    });
+    const mayLoad = options.load === 'auto' && options.writeMode === 'insert' && this.#transactional;
+    this.#loader = mayLoad ? new Loader(statements, this.#delivery, place, options.log) : null;
+    if (!this.#transactional) {
+      const what = 'the table knows no transactions: each row is a statement of its own, and stays when the job fails';
+      options.log.warn({ table: place, engine: table.engine }, what);
+    }
+  }
+
+  /** For the log; may change when the first file is refused. */
+  get path(): 'LOAD DATA' | 'INSERT' {
+    return this.#loader?.on === true ? 'LOAD DATA' : 'INSERT';
+  }
+
+  /** Rows of mode `insert-ignore` that were there already. */
+  get ignored(): number {
+    return this.#delivery.ignored;
+  }
+
+  /** Bytes handed to the server since the last call. */
+  takeBytes(): number {
+    return this.#delivery.takeBytes();
+  }
+
+  /** Since the last call. Null: none. */
+  takeRejected(): readonly RejectedRow[] | null {
+    return this.#delivery.takeRejected();
+  }
+
+  /** @throws SyncError COLUMN_MISMATCH where such rows do not fit the table; nothing is sent. */
+  check(schema: RowSchema): Binding {
+    return this.#formsOf(schema).binding;
+  }
+
+  /** Rows are in the transaction or kept for the next statement when it resolves; the batch may be reused. */
+  async write(batch: RowBatch, signal: AbortSignal): Promise<void> {
+    try {
+      for (const section of batch.sections) {
+        const forms = this.#formsOf(section.schema);
+        const piece = pieceOf(batch, section);
+        // Rows with operations are written by key, also where all of these are inserts.
+        if (batch.ops === null) await this.#writeRows(piece, forms, null, signal);
+        else if (forms.binding.key === null && onlyInserts(piece)) await this.#writeRows(piece, forms, null, signal);
+        else {
+          const steps = changeSteps(piece, forms.binding, forms.binding.key, showTable(this.#table.name));
+          await this.#writeRows(piece, forms, steps, signal);
+        }
+      }
+      await this.#settled();
+    } catch (e) {
+      await this.#underWay?.catch(() => undefined);
+      throw e;
+    }
+    this.#open?.keep();
+  }
+
+  /** All rows are in the transaction when it resolves. */
+  async flush(): Promise<void> {
+    await this.#ship();
+    await this.#settled();
+  }
+
+  /** Forgets rows that were not sent. */
+  clear(): void {
+    this.#open = null;
+    this.#underWay = null;
+    this.#delivery.takeRejected();
+  }
+
+  async #writeRows(piece: Piece, forms: TableForms, steps: Steps | null, signal: AbortSignal): Promise<void> {
+    const count = steps?.count ?? piece.section.rows;
+    for (let i = 0; i < count;) {
+      signal.throwIfAborted();
+      if (this.#underWay !== null) await setImmediate();
+      const form = steps === null ? this.#plainForm(forms) : forms.change(steps.kinds[i] ?? 0);
+      let open = this.#open;
+      if (open !== null && open.form !== form) await this.#ship();
+      open = this.#open ??= this.#start(form, steps === null ? forms.plain : null);
+      const until = Math.min(count, i + SLICE);
+      let ship = false;
+      for (; i < until && !ship; i++) {
+        if (steps !== null && forms.change(steps.kinds[i] ?? 0) !== form) break;
+        const row = steps === null ? i : (steps.rows[i] ?? 0);
+        const how = open.append(piece, row);
+        ship = how === 'full' || open.full;
+        if (how === 'full') break;
+        if (how === 'refused') ship = await this.#refused(forms, piece, row, ship);
+      }
+      if (ship) await this.#ship();
+    }
+  }
+
+  #plainForm(forms: TableForms): RowForm {
+    return this.#loader?.on === true ? forms.load : forms.plain;
+  }
+
+  #start(form: RowForm, insert: RowForm | null): PendingStatement {
+    const file = insert !== null && form !== insert;
+    this.#insertOfOpen = file ? insert : null;
+    const limit = file ? (this.#loader?.limit ?? 0) : this.#delivery.limit;
+    const target = this.#o.maxStatementBytes ?? (file ? LOAD_BYTES : STATEMENT_BYTES);
+    return new PendingStatement(form, Math.min(target, limit), limit, file);
+  }
+
+  /** @returns whether what is open is to be shipped. */
+  async #refused(forms: TableForms, piece: Piece, row: number, ship: boolean): Promise<boolean> {
+    const open = this.#open;
+    const absent = forms.binding.columns.some((c) => isAbsent(piece, cellOf(forms.binding, piece, row, c)));
+    if (open === null || this.#insertOfOpen === null || !absent) {
+      this.#delivery.reject(open?.form ?? forms.plain, { piece, row });
+      return ship;
+    }
+    // A line of a file has no word for a default.
+    await this.#ship();
+    await this.#settled();
+    await this.#delivery.sendRows(forms.plain, [{ piece, row }]);
+    return true;
+  }
+
+  /** Begins to send what is open, once what is under way has ended. */
+  async #ship(): Promise<void> {
+    const statement = this.#open;
+    const insert = this.#insertOfOpen;
+    this.#open = null;
+    this.#insertOfOpen = null;
+    if (statement === null || statement.rows === 0) return;
+    await this.#settled();
+    const sent =
+      insert === null || this.#loader === null ? this.#delivery.send(statement) : this.#loader.send(statement, insert);
+    // It may fail before anybody waits for it.
+    sent.catch(() => undefined);
+    this.#underWay = sent;
+  }
+
+  async #settled(): Promise<void> {
+    const sent = this.#underWay;
+    if (sent === null) return;
+    await sent;
+    this.#underWay = null;
+  }
+
+  #formsOf(schema: RowSchema): TableForms {
+    if (this.#last?.binding.schema === schema) return this.#last;
+    const known = this.#forms.get(schema.id);
+    const forms = known ?? this.#makeForms(schema);
+    if (known === undefined) this.#forms.set(schema.id, forms);
+    this.#last = forms;
+    return forms;
+  }
+
+  #makeForms(schema: RowSchema): TableForms {
+    const { server } = this.#to.session;
+    const { writeMode, uniqueKey, allReplace, columns } = this.#o;
+    const binding = bindColumns(schema, this.#table, {
+      columns,
+      uniqueKey,
+      minusZero: !server.mariadb,
+      warn: (column, message) => this.#warnOnce(column, { column }, `the column \`${column}\` ${message}`),
+    });
+    if (writeMode === 'update' && binding.key?.unique !== true) {
+      const what =
+        'no unique key of the table is among the columns written: rows that are there already may be doubled';
+      this.#warnOnce('', {}, what);
+    }
+    const most = this.#transactional ? Math.max(1, this.#o.batchSize) : 1;
+    return new TableForms(binding, this.#table, server, { mode: writeMode, allReplace, most, loadMost: most });
+  }
+
+  #warnOnce(id: string, fields: Readonly<Record<string, string>>, message: string): void {
+    if (this.#warned.has(id)) return;
+    this.#warned.add(id);
+    this.#o.log.warn({ table: showTable(this.#table.name), ...fields }, message);
+  }
+}
