@@ -110,7 +110,7 @@ serverTest(
       dirtyRows(ws).some((d) => d.row['id'] === '1' || d.row['id'] === 1),
       JSON.stringify(dirtyRows(ws)),
     );
-    assert.match(dirtyRows(ws)[0]?.reason ?? '', /0000-00-00/);
+    assert.match(dirtyRows(ws)[0]?.reason ?? '', /zero date/);
     assert.ok(!outLines(ws).some((l) => l.startsWith('1,')));
   },
 );

@@ -104,7 +104,7 @@ ownServerSuite(MYSQL_SERVERS, 'C11', (server) => {
   });
 
   for (const [what, reader, writer] of [
-    ['a column to read', { column: ['nope', 'id'] }, {}],
+    ['a column to read', { column: ['nope', ...COLUMNS.slice(1)] }, {}],
     ['a split column', { splitPk: 'nope' }, {}],
     ['an incremental column', { increColumn: 'nope' }, {}],
     ['a column to write', { column: ['id'] }, { column: ['nope'] }],
@@ -113,15 +113,16 @@ ownServerSuite(MYSQL_SERVERS, 'C11', (server) => {
     test(`${what} that does not exist fails before anything is read or written, naming it`, async () => {
       await using admin = await setUp('');
       using ws = new Workspace();
-      const preSql = ['delete from `my.table-1`'];
+      const preSql = ['create table done (n int)', 'insert into done values (1)'];
       const job = {
         reader: mysqlReader(url('my-db'), TABLE, { column: COLUMNS, ...reader }),
-        writer: mysqlWriter(url('my-db'), TABLE, { column: COLUMNS, preSql, ...writer }),
+        writer: mysqlWriter(url('my-db'), TABLE, { column: COLUMNS, preSql, semantic: 'at-least-once', ...writer }),
         setting: { dirty: { path: 'dirty' } },
       };
       const r = await runJob(ws, job);
       assert.equal(r.code, 2, r.stderr);
       assert.match(r.summary?.error?.message ?? r.stderr, /nope/);
+      assert.deepEqual(await admin.query('show tables from `my-db`'), [[TABLE]], 'preSql has not run');
       assert.deepEqual(await admin.query('select count(*) from `my-db`.`my.table-1`'), [['1']]);
       assert.deepEqual(dirtyRows(ws), []);
     });
