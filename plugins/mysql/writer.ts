@@ -17,13 +17,13 @@ import { MysqlCommitter } from './write/committer.js';
 import { createTableSql } from './write/create-table.js';
 import { EpochTransaction } from './write/epoch-transaction.js';
 import { MysqlLaneWriter } from './write/lane-writer.js';
-import { PlainRows } from './write/plain-rows.js';
 import { MarkerProtocol, PlainProtocol, adoption } from './write/protocol.js';
-import type { RowSink } from './write/row-sink.js';
+import { TableSink, type RowSink } from './write/row-sink.js';
+import { RowWriter } from './write/rows/row-writer.js';
 import { runStep, type StepParts } from './write/run-steps.js';
 import { assertSwappable, beginSwap, completeSwap, dropShadow, shadowOf } from './write/swap.js';
 import { isInnodb, lookAtTarget, type Target } from './write/target.js';
-import { WRITER_OPTIONS, checkWriter, wantedColumns, type WriterOptions } from './writer-options.js';
+import { WRITER_OPTIONS, checkWriter, keyOption, wantedColumns, type WriterOptions } from './writer-options.js';
 
 /** A source transaction may be so much larger than an epoch should be. */
 const HARD_BYTES = 512 << 20;
@@ -117,7 +117,7 @@ class MysqlWriter {
       ? new MarkerProtocol({ tx, table: commitTable, id, lane, place: `${this.#where()}, ${place}` })
       : new PlainProtocol(tx);
     const into = this.#o.writeStrategy === 'swap' ? shadowOf(name, lane.run.runId) : name;
-    const writer = new MysqlLaneWriter({ tx, protocol, openRows: (first) => this.#openRows(first, tx, into) });
+    const writer = new MysqlLaneWriter({ tx, protocol, openRows: (first) => this.#openRows(first, tx, into, lane) });
     try {
       await tx.ready();
       return writer;
@@ -127,7 +127,7 @@ class MysqlWriter {
     }
   }
 
-  async #openRows(first: RowBatch, tx: EpochTransaction, into: TableName): Promise<RowSink> {
+  async #openRows(first: RowBatch, tx: EpochTransaction, into: TableName, lane: LaneContext): Promise<RowSink> {
     const { session } = tx;
     const wanted = wantedColumns(this.#o);
     let facts = await lookUpTable(session, into);
@@ -156,7 +156,23 @@ class MysqlWriter {
         },
       );
     }
-    return new PlainRows(into, wanted, this.#o.writeMode);
+    const key = keyOption(this.#o);
+    const { writeMode, allReplace, batchSize, loadData } = this.#o;
+    const rows = new RowWriter(
+      facts,
+      {
+        writeMode,
+        columns: wanted,
+        uniqueKey: key.length === 0 ? null : key,
+        allReplace,
+        batchSize,
+        load: loadData,
+        maxStatementBytes: null,
+        log: lane.log,
+      },
+      tx,
+    );
+    return new TableSink(rows);
   }
 
   #where(): string {
@@ -177,7 +193,7 @@ async function createWriter(o: WriterOptions, context: PluginContext): Promise<W
 
 export const writer = defineWriter({
   name: 'mysql',
-  aliases: ['mysqlwriter'],
+  aliases: ['mysqld', 'mariadb'],
   summary: 'Writes tables of MySQL and MariaDB, exactly once.',
   options: WRITER_OPTIONS,
   delivery: ['exactly-once', 'effectively-once-by-key', 'at-least-once'],

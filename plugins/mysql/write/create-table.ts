@@ -40,8 +40,8 @@ export function createTableSql(
   const { projection } = chooseColumns(schema, wanted);
   const key = schema.key.map((k) => columns[projection.indexOf(k)]?.name);
   const lines = columns.map((c) => `  ${quoteName(c.name)} ${c.sql}`);
-  const whole = key.length > 0 && key.every((k) => k !== undefined);
-  if (whole) lines.push(`  primary key (${key.map((k) => quoteName(k ?? '')).join(', ')})`);
+  const whole = key.flatMap((k) => (k === undefined ? [] : [quoteName(k)]));
+  if (whole.length > 0 && whole.length === key.length) lines.push(`  primary key (${whole.join(', ')})`);
   return `create table if not exists ${quoteTable(table)} (\n${lines.join(',\n')}\n) engine=InnoDB default charset=utf8mb4 collate=utf8mb4_bin`;
 }
 

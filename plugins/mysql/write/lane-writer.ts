@@ -32,7 +32,7 @@ export class MysqlLaneWriter implements LaneWriter {
     try {
       await tx.ready();
       this.#rows ??= await this.#p.openRows(batch, tx);
-      const written = await this.#rows.write(batch, tx);
+      const written = await this.#rows.write(batch, signal);
       this.#count += batch.rows - (written.rejected?.length ?? 0);
       if (!(protocol instanceof PlainProtocol)) return written;
       const flushed = await this.#flush();
@@ -76,7 +76,7 @@ export class MysqlLaneWriter implements LaneWriter {
   }
 
   async #flush(): Promise<WriteResult> {
-    const flushed = (await this.#rows?.flush(this.#p.tx)) ?? { rejected: null, bytes: 0 };
+    const flushed = (await this.#rows?.flush()) ?? { rejected: null, bytes: 0 };
     this.#count -= flushed.rejected?.length ?? 0;
     return flushed;
   }
