@@ -87,25 +87,25 @@ serverTest(
 );
 
 /** What the server would cut, round or make something else of, were it not told to be strict. */
-const FAULTS: readonly (readonly [type: string, good: string, bad: string, reason: RegExp])[] = [
-  ['tinyint', '127', '300', /range/i],
-  ['tinyint unsigned', '255', '-1', /range/i],
-  ['bigint', '9223372036854775807', '9223372036854775808', /range/i],
-  ['varchar(3) character set utf8mb4', 'äöü', 'äöüß', /long/i],
-  ['varbinary(3)', 'abc', 'abcd', /long/i],
-  ['int not null', '1', '\\N', /null/i],
-  ['date', '2024-02-31', '2024-13-01', /date/i],
-  ['datetime', '2024-02-29 10:00:00', 'yesterday', /date/i],
-  ['time', '-838:59:59', '839:00:00', /time|range/i],
-  ['decimal(5,2)', '999.99', '1000.00', /range/i],
-  ['decimal(5,2)', '1.50', '1.505', /trunc|decimal/i],
-  ['int', '12', '12abc', /integer|trunc/i],
-  ["enum('a','b')", 'b', 'c', /trunc|enum/i],
-  ["set('a','b')", 'a,b', 'a,c', /trunc|set/i],
-  ['double', '1e308', '1e400', /range|trunc|double/i],
-  ['varchar(20) character set latin1', 'é', '漢', /string value|character/i],
-  ['year', '2155', '2156', /year|range/i],
-  ['bit(3)', '7', '8', /long|bit|range/i],
+const FAULTS: readonly (readonly [type: string, good: string, bad: string])[] = [
+  ['tinyint', '127', '300'],
+  ['tinyint unsigned', '255', '-1'],
+  ['bigint', '9223372036854775807', '9223372036854775808'],
+  ['varchar(3) character set utf8mb4', 'äöü', 'äöüß'],
+  ['varbinary(3)', 'abc', 'abcd'],
+  ['int not null', '1', '\\N'],
+  ['date', '2024-02-31', '2024-13-01'],
+  ['datetime', '2024-02-29 10:00:00', 'yesterday'],
+  ['time', '-838:59:59', '839:00:00'],
+  ['decimal(5,2)', '999.99', '1000.00'],
+  ['decimal(5,2)', '1.50', '1.505'],
+  ['int', '12', '12abc'],
+  ["enum('a','b')", 'b', 'c'],
+  ["set('a','b')", 'a,b', 'a,c'],
+  ['double', '1e308', '1e400'],
+  ['varchar(20) character set latin1', 'é', '漢'],
+  ['year', '2155', '2156'],
+  ['bit(3)', '7', '8'],
 ];
 
 for (const engine of ['InnoDB', 'MyISAM']) {
@@ -120,7 +120,7 @@ for (const engine of ['InnoDB', 'MyISAM']) {
         { writeMode: 'update' },
         { writeMode: 'replace', loadData: 'never' },
       ]) {
-        for (const [type, good, bad, reason] of FAULTS) {
+        for (const [type, good, bad] of FAULTS) {
           using ws = new Workspace();
           await db.query('drop table if exists t');
           await db.query(`create table t (n int, a ${type}) engine=${engine}`);
@@ -137,7 +137,8 @@ for (const engine of ['InnoDB', 'MyISAM']) {
           const dirty = dirtyRows(ws);
           assert.equal(dirty.length, 1, what);
           assert.equal(dirty[0]?.row['n'], '2', what);
-          assert.match(dirty[0].reason, reason, what);
+          assert.match(dirty[0].reason, /`a`|column '?a'?/i, what);
+          assert.equal(dirty[0].row['a'], bad === '\\N' ? null : bad);
         }
       }
     },
