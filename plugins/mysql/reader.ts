@@ -39,12 +39,22 @@ function createReader(options: ReaderOptions, { log, signal }: PluginContext): R
   let plan: SavedPlan | null = null;
   let lock: TableLock | null = null;
 
-  const locked = async (then: SavedPlan, lanes: number): Promise<SavedPlan> => {
-    await lock?.[Symbol.asyncDispose]();
+  const unlock = async (): Promise<void> => {
+    const held = lock;
     lock = null;
+    await held?.[Symbol.asyncDispose]();
+  };
+
+  const locked = async (then: SavedPlan, lanes: number): Promise<SavedPlan> => {
+    await unlock();
     if (!options.consistent || then.shapes.length === 0) return then;
     const taken = (lock = await TableLock.take(sessions, then.shapes, lanes, log, signal));
-    if (then.locked !== null) checkUnwritten(then.locked, taken.at);
+    try {
+      if (then.locked !== null) checkUnwritten(then.locked, taken.at);
+    } catch (e) {
+      await unlock();
+      throw e;
+    }
     return { ...then, locked: taken.at };
   };
 
@@ -78,9 +88,9 @@ function createReader(options: ReaderOptions, { log, signal }: PluginContext): R
       return shared as unknown as JsonValue;
     },
     openLane: async (lane, shared) => {
-      const { shapes } = sharedPlanOf(shared);
+      const { shapes, snapshot } = sharedPlanOf(shared);
       const reader = new MysqlLaneReader(lanesRead, lane, shapes);
-      if (lanesRead.consistent) await reader.openSnapshots();
+      if (snapshot !== null) await reader.openSnapshots(snapshot.token);
       return reader;
     },
     explain: async () => {
@@ -89,7 +99,7 @@ function createReader(options: ReaderOptions, { log, signal }: PluginContext): R
     },
     explainSplit: (split) => explainSplit(split, plan?.shapes ?? []),
     close: async () => {
-      await lock?.[Symbol.asyncDispose]();
+      await unlock();
       await sessions[Symbol.asyncDispose]();
     },
   };

@@ -12,6 +12,8 @@ import { Wake, orAborted } from 'syncx/plugin-kit';
 import type { ZeroDate } from '../catalog/columns.js';
 import { isConnectionLost } from '../connect/mysql-errors.js';
 import { openSession, type Endpoint, type Session } from '../connect/session.js';
+import { quoteText } from '../sql/names.js';
+import { snapshotLock } from './plan/shared-plan.js';
 import { readShape, type ReadShape } from './read-shape.js';
 import { selectSql } from './select-sql.js';
 import { splitSpecOf, type Shape, type SplitPosition, type SplitSpec } from './split-spec.js';
@@ -51,11 +53,14 @@ export class MysqlLaneReader implements LaneReader {
   }
 
   /** Under the planner's lock: from here on this lane's sessions see the database as it is now. */
-  async openSnapshots(): Promise<void> {
+  async openSnapshots(token: string): Promise<void> {
     for (const connection of new Set(this.#shapes.map((s) => s.connection))) {
       const session = await this.#session(connection, this.#lane.signal);
       await session.run('set session transaction isolation level repeatable read', 'open a snapshot');
       await session.run('start transaction with consistent snapshot', 'open a snapshot');
+      // The planner lets writers go on once it sees the locks of all lanes.
+      const name = snapshotLock(token, connection, this.#lane.lane, this.#lane.lanes);
+      await session.query(`select get_lock(${quoteText(name)}, 0)`, 'open a snapshot');
     }
   }
 
