@@ -44,8 +44,9 @@ export const CONNECTION_PROPERTIES = {
     examples: ['shop'],
     'x-aliases': ['database'],
   },
-  username: USERNAME,
-  password: PASSWORD,
+  // As the options of the same names, but for `x-state`, which stands on options only.
+  username: { title: 'User', description: 'User of the database, here only.', type: 'string', examples: ['sync'] },
+  password: { title: 'Password', description: 'Password of that user.', type: 'string', 'x-secret': true },
 } as const;
 
 export const PROPERTIES = {

@@ -1,0 +1,56 @@
+/** What the user may do, as far as the server tells it without doing it. */
+import type { Session } from '../connect/session.js';
+import { quoteTable, quoteText, type TableName } from '../sql/names.js';
+
+/**
+ * Whether the user may create that table, by the catalog. What roles give is not shown there, so that with one the answer is
+ * yes, and the creation itself tells.
+ */
+export async function mayCreate(session: Session, t: TableName): Promise<boolean> {
+  if (await hasRole(session)) return true;
+  const me = `concat('''', substring_index(current_user(), '@', 1), '''@''', substring_index(current_user(), '@', -1), '''')`;
+  const where = `grantee = ${me} and privilege_type = 'CREATE'`;
+  // Database names of grants are patterns, as those of LIKE.
+  const sql = `select 1 from information_schema.user_privileges where ${where}
+    union all select 1 from information_schema.schema_privileges where ${where} and ${quoteText(t.database)} like table_schema
+    union all select 1 from information_schema.table_privileges where ${where}
+      and table_schema = ${quoteText(t.database)} and table_name = ${quoteText(t.table)} limit 1`;
+  return (await session.query(sql, 'look up the rights of the user')).length > 0;
+}
+
+async function hasRole(session: Session): Promise<boolean> {
+  try {
+    const [row] = await session.query('select current_role()', 'ask for the role of the user');
+    return (row?.[0] ?? 'NONE') !== 'NONE';
+  } catch {
+    return false; // servers without roles
+  }
+}
+
+/** Statements that touch no row; the server checks the right all the same. */
+const PROBES: readonly (readonly [right: string, sql: (table: string) => string])[] = [
+  ['SELECT', (t) => `select 1 from ${t} where 1 = 0`],
+  ['INSERT', (t) => `insert into ${t} select * from ${t} where 1 = 0`],
+  ['UPDATE', (t) => `update ${t} set %column% = %column% where 1 = 0`],
+  ['DELETE', (t) => `delete from ${t} where 1 = 0`],
+];
+
+/** Which of these rights on a table the user lacks. For plans: changes nothing. `column`: one of it, quoted. */
+export async function lackingRights(
+  session: Session,
+  t: TableName,
+  column: string,
+  rights: readonly string[],
+): Promise<readonly string[]> {
+  const lacking: string[] = [];
+  for (const [right, sql] of PROBES) {
+    if (!rights.includes(right)) continue;
+    try {
+      await session.run(sql(quoteTable(t)).replaceAll('%column%', column), `look for the right to ${right}`);
+    } catch (e) {
+      const { cause } = e as { cause?: { errno?: unknown } };
+      if (cause?.errno === 1142 || cause?.errno === 1143) lacking.push(right);
+    }
+  }
+  return lacking;
+}

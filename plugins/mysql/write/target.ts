@@ -1,0 +1,107 @@
+/** Looks at the target before anything is written, and tells what can be promised of it. */
+import { SyncError, type Delivery } from 'syncx/plugin-api';
+import { findTable, lookUpTable, rowKeyOf, type TableFacts } from '../catalog/tables.js';
+import type { Session } from '../connect/session.js';
+import { showTable, tableCandidates, type TableName } from '../sql/names.js';
+import { tableText, wantedColumns, wantsExactlyOnce, type WriterOptions } from '../writer-options.js';
+import { CommitTable } from './commit-table.js';
+import { mayCreate } from './rights.js';
+import { firstWord, splitSql } from './split-sql.js';
+
+export interface Target {
+  readonly name: TableName;
+  /** Null: it is not there yet. */
+  readonly facts: TableFacts | null;
+  readonly commitTable: CommitTable;
+  readonly exactlyOnce: boolean;
+  readonly delivery: Delivery;
+  /** Why it is not exactly-once, as a clause; null: it is. */
+  readonly why: string | null;
+  /** True: `why` is not what the job asks for. */
+  readonly downgraded: boolean;
+}
+
+export const statementsOf = (texts: readonly string[]): readonly string[] =>
+  texts.flatMap((text) => {
+    const split = splitSql(text);
+    return typeof split === 'string' ? [text] : split;
+  });
+
+/** @throws SyncError JOB_INVALID where the job asks for more than the tables can give; SINK_IO where there is no table. */
+export async function lookAtTarget(session: Session, o: WriterOptions, database: string | null): Promise<Target> {
+  const facts = await targetFacts(session, o, database);
+  const name = facts?.name ?? firstCandidate(tableText(o), database);
+  const commitTable = new CommitTable(firstCandidate(o.commitTable, name.database));
+  const chosen = whyChosen(o);
+  const cannot = chosen === null ? await whyNotExactlyOnce(session, facts, commitTable) : null;
+  if (cannot !== null && o.semantic === 'exactly-once') {
+    throw new SyncError('JOB_INVALID', `the job asks for exactly-once, and ${cannot}`, {
+      place: 'writer.parameter.semantic',
+      hint: 'Mend that, or set semantic to at-least-once.',
+    });
+  }
+  const why = chosen ?? cannot;
+  return {
+    name,
+    facts,
+    commitTable,
+    exactlyOnce: why === null,
+    delivery: why === null ? 'exactly-once' : byKey(o, facts) ? 'effectively-once-by-key' : 'at-least-once',
+    why,
+    downgraded: cannot !== null,
+  };
+}
+
+async function targetFacts(session: Session, o: WriterOptions, database: string | null): Promise<TableFacts | null> {
+  const mayCome = o.createTable === 'auto' || statementsOf(o.preSql).some((s) => firstWord(s) === 'create');
+  if (!mayCome) return findTable(session, tableText(o), database, 'sink');
+  for (const candidate of tableCandidates(tableText(o), database)) {
+    const facts = await lookUpTable(session, candidate);
+    if (facts !== null) return facts;
+  }
+  return null;
+}
+
+/** `a.b` is a table of database a. */
+function firstCandidate(text: string, database: string | null): TableName {
+  const [name] = [...tableCandidates(text, null), ...tableCandidates(text, database)];
+  if (name !== undefined) return name;
+  throw new SyncError('JOB_INVALID', `no database is given for the table \`${text}\``, {
+    place: 'writer.parameter.connection',
+    hint: 'Name one in jdbcUrl, or write the table as database.table.',
+  });
+}
+
+function whyChosen(o: WriterOptions): string | null {
+  if (wantsExactlyOnce(o)) return null;
+  if (o.semantic === 'at-least-once') return 'semantic says so';
+  return `writeMode ${o.writeMode} is at-least-once unless semantic is exactly-once`;
+}
+
+async function whyNotExactlyOnce(
+  session: Session,
+  facts: TableFacts | null,
+  commitTable: CommitTable,
+): Promise<string | null> {
+  if (facts !== null && !isInnodb(facts)) return `${showTable(facts.name)} ${engineOf(facts)}`;
+  const there = await lookUpTable(session, commitTable.name);
+  if (there !== null && !isInnodb(there)) return `the commit table ${commitTable.shown} ${engineOf(there)}`;
+  if (there === null && !(await mayCreate(session, commitTable.name))) {
+    return `the commit table ${commitTable.shown} is missing, and the user has no right to CREATE it`;
+  }
+  return null;
+}
+
+export const isInnodb = (facts: TableFacts): boolean => facts.engine?.toLowerCase() === 'innodb';
+
+const engineOf = (facts: TableFacts): string =>
+  facts.view ? 'is a view' : `has the engine ${facts.engine ?? '(none)'}, which is not InnoDB`;
+
+/** Whether writing a row again comes to the same rows. */
+function byKey(o: WriterOptions, facts: TableFacts | null): boolean {
+  if (o.writeMode === 'insert') return false;
+  const key = facts === null ? null : rowKeyOf(facts);
+  if (key === null) return false;
+  const names = wantedColumns(o)?.map((n) => n.toLowerCase());
+  return names === undefined || key.columns.every((c) => names.includes(c.toLowerCase()));
+}
