@@ -79,7 +79,10 @@ onServers(SERVERS, 'C18a: a deadlock undoes the whole transaction, which is sent
   };
   await Promise.all([end(a, [2, 3]), end(b, [1, 4])]);
   assert.deepEqual(await idsIn(db), [1, 2, 3, 4]);
-  assert.ok(w.warnings.some((m) => m.includes('1213')), w.warnings.join('\n'));
+  assert.ok(
+    w.warnings.some((m) => m.includes('1213')),
+    w.warnings.join('\n'),
+  );
   await a[Symbol.asyncDispose]();
   await b[Symbol.asyncDispose]();
 });
