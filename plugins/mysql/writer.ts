@@ -58,6 +58,7 @@ class MysqlWriter {
       committer: new MysqlCommitter({
         open: () => this.#open(),
         table: commitTable,
+        exactlyOnce,
         xa: this.#o.commitProtocol === 'xa',
         giveUp: async (session, runId) => {
           if (this.#o.writeStrategy === 'swap') await dropShadow(session, this.#target, runId);
