@@ -27,6 +27,7 @@ import { assertXa } from './write/xa-probe.js';
 import { LaneBranch, XaProtocol } from './write/xa-protocol.js';
 import { isInnodb, lookAtTarget, type Target } from './write/target.js';
 import { WRITER_OPTIONS, checkWriter, keyOption, wantedColumns, type WriterOptions } from './writer-options.js';
+import { readBackTable } from './verify/read-back.js';
 
 /** A source transaction may be so much larger than an epoch should be. */
 const HARD_BYTES = 512 << 20;
@@ -206,11 +207,12 @@ async function createWriter(o: WriterOptions, context: PluginContext): Promise<W
 
 export const writer = defineWriter({
   name: 'mysql',
-  aliases: ['mysqlwriter'],
+  aliases: ['mysqld', 'mariadb'],
   summary: 'Writes tables of MySQL and MariaDB, exactly once.',
   options: WRITER_OPTIONS,
   delivery: ['exactly-once', 'effectively-once-by-key', 'at-least-once'],
   check: checkWriter,
   columns: wantedColumns,
+  readBack: readBackTable,
   create: createWriter,
 });

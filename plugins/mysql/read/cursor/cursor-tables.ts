@@ -1,0 +1,81 @@
+/** The tables of a job with a cursor, and what is asked of them. */
+import { SyncError, formatType } from 'syncx/plugin-api';
+import type { Session } from '../../connect/session.js';
+import type { ReaderOptions } from '../../reader-options.js';
+import { quoteName } from '../../sql/names.js';
+import { cursorColumn, given } from '../plan/check-options.js';
+import { keySelect } from '../plan/estimates.js';
+import { columnLiteral, keyType } from '../plan/key-predicate.js';
+import { fromOf } from '../plan/plan-shapes.js';
+import { isOrderable, namedColumn, rowKeyColumns, shapeColumn, showShape, type PlannedShape } from '../plan/shapes.js';
+import { isConstant, type Shape, type ShapeColumn } from '../split-spec.js';
+
+export interface CursorTable {
+  readonly shape: Shape;
+  readonly column: ShapeColumn;
+  /** Empty: rows cannot be told apart. */
+  readonly rowKey: readonly ShapeColumn[];
+  readonly where: string | null;
+}
+
+/** More rows of one value are not remembered one by one. */
+export const MOST_KEYS = 10_000;
+
+/** @throws SyncError COLUMN_MISMATCH where the column is not there, or has no order that SQL could state exactly. */
+export function cursorTable(p: PlannedShape, o: ReaderOptions): CursorTable {
+  const name = cursorColumn(o) ?? '';
+  const all =
+    p.facts?.columns.map((c) => shapeColumn(c)) ?? p.shape.columns.filter((c): c is ShapeColumn => !isConstant(c));
+  const column = namedColumn(all, name, showShape(p.shape), 'reader.parameter.increColumn');
+  const type = keyType(column);
+  if (!isOrderable(type)) {
+    throw new SyncError(
+      'COLUMN_MISMATCH',
+      `\`${name}\` of ${showShape(p.shape)} is ${formatType(type)}, which no run can go on from`,
+      {
+        place: 'reader.parameter.increColumn',
+        hint: 'Take a column of whole numbers, decimals or times.',
+      },
+    );
+  }
+  const rowKey = p.facts === null ? [] : rowKeyColumns(p.facts);
+  return { shape: p.shape, column, rowKey, where: given(o.where) };
+}
+
+function select(t: CursorTable, list: string, condition: string): string {
+  const where = t.where === null ? '' : `(${t.where}\n) and `;
+  return `select ${list} from ${fromOf(t.shape)} where ${where}${condition}`;
+}
+
+const doing = (t: CursorTable): string => `look for the newest rows of ${showShape(t.shape)}`;
+
+/** The highest value, at or above `from` where that is given; null: there is none. */
+export async function highest(session: Session, t: CursorTable, from: string | null): Promise<string | null> {
+  const name = quoteName(t.column.name);
+  const condition = from === null ? `${name} is not null` : `${name} >= ${columnLiteral(t.column, from)}`;
+  const [row] = await session.query(select(t, keySelect(t.column, `max(${name})`), condition), doing(t));
+  return row?.[0] ?? null;
+}
+
+/** The keys of the rows that have the value; null: they have none, or are too many. And how many rows there are. */
+export async function rowsOfValue(
+  session: Session,
+  t: CursorTable,
+  value: string,
+): Promise<{ readonly keys: readonly (readonly string[])[] | null; readonly rows: number }> {
+  const condition = `${quoteName(t.column.name)} = ${columnLiteral(t.column, value)}`;
+  if (t.rowKey.length > 0) {
+    const list = t.rowKey.map((c) => keySelect(c, quoteName(c.name))).join(', ');
+    const rows = await session.query(`${select(t, list, condition)} limit ${String(MOST_KEYS + 1)}`, doing(t));
+    if (rows.length <= MOST_KEYS) return { keys: rows.map((r) => r.map((v) => v ?? '')), rows: rows.length };
+  }
+  const [row] = await session.query(select(t, 'count(*)', condition), doing(t));
+  return { keys: null, rows: Number(row?.[0] ?? 0) };
+}
+
+/** Rows that no run reads, as the column is NULL in them. */
+export async function countNulls(session: Session, t: CursorTable): Promise<number> {
+  if (!t.column.nullable) return 0;
+  const [row] = await session.query(select(t, 'count(*)', `${quoteName(t.column.name)} is null`), doing(t));
+  return Number(row?.[0] ?? 0);
+}
