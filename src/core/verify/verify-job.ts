@@ -44,7 +44,7 @@ export async function verifyJob(job: JobSpec, deps: VerifyDeps): Promise<VerifyR
   await jobs.open();
   await using lock = await lockJob(jobs.dir, job.jobId);
   void lock;
-  return verifier.run();
+  return await verifier.run(); // not before the end of it is the lock given back
 }
 
 class JobVerifier {
