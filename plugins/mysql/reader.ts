@@ -10,7 +10,8 @@ import { endpointsOf, zeroDateOf } from './connect/connection-options.js';
 import { cursorTable } from './read/cursor/cursor-tables.js';
 import { nextBounds } from './read/cursor/bounds.js';
 import { startOf } from './read/cursor/windows.js';
-import { MysqlLaneReader, type LaneOptions } from './read/lane-reader.js';
+import type { LaneOptions } from './read/lane-options.js';
+import { MysqlLaneReader } from './read/lane-reader.js';
 import { checkReaderOptions, given, hasCursor } from './read/plan/check-options.js';
 import { explainSplit } from './read/plan/explain-split.js';
 import { MysqlPlanner } from './read/plan/planner.js';
@@ -30,6 +31,7 @@ function laneOptions(o: ReaderOptions): LaneOptions {
     where: given(o.where),
     zeroDate: o.zeroDate ?? o.connection.map((c) => zeroDateOf(o, c)).find((z) => z !== null) ?? 'keep',
     consistent: o.consistent,
+    polling: { intervalMs: o.pollingInterval, waitMs: o.increWait },
   };
 }
 
@@ -39,12 +41,22 @@ function createReader(options: ReaderOptions, { log, signal }: PluginContext): R
   let plan: SavedPlan | null = null;
   let lock: TableLock | null = null;
 
-  const locked = async (then: SavedPlan, lanes: number): Promise<SavedPlan> => {
-    await lock?.[Symbol.asyncDispose]();
+  const unlock = async (): Promise<void> => {
+    const held = lock;
     lock = null;
+    await held?.[Symbol.asyncDispose]();
+  };
+
+  const locked = async (then: SavedPlan, lanes: number): Promise<SavedPlan> => {
+    await unlock();
     if (!options.consistent || then.shapes.length === 0) return then;
     const taken = (lock = await TableLock.take(sessions, then.shapes, lanes, log, signal));
-    if (then.locked !== null) checkUnwritten(then.locked, taken.at);
+    try {
+      if (then.locked !== null) checkUnwritten(then.locked, taken.at);
+    } catch (e) {
+      await unlock();
+      throw e;
+    }
     return { ...then, locked: taken.at };
   };
 
@@ -78,9 +90,9 @@ function createReader(options: ReaderOptions, { log, signal }: PluginContext): R
       return shared as unknown as JsonValue;
     },
     openLane: async (lane, shared) => {
-      const { shapes } = sharedPlanOf(shared);
+      const { shapes, snapshot } = sharedPlanOf(shared);
       const reader = new MysqlLaneReader(lanesRead, lane, shapes);
-      if (lanesRead.consistent) await reader.openSnapshots();
+      if (snapshot !== null) await reader.openSnapshots(snapshot.token);
       return reader;
     },
     explain: async () => {
@@ -93,7 +105,7 @@ function createReader(options: ReaderOptions, { log, signal }: PluginContext): R
     },
     explainSplit: (split) => explainSplit(split, plan?.shapes ?? []),
     close: async () => {
-      await lock?.[Symbol.asyncDispose]();
+      await unlock();
       await sessions[Symbol.asyncDispose]();
     },
   };

@@ -48,6 +48,18 @@ function displayScale(rawType: string): number | null {
 const IN_SINGLE: ReadonlySet<LogicalName> = new Set(['int8', 'uint8', 'int16', 'uint16', 'year', 'float32']);
 const IN_DOUBLE: ReadonlySet<LogicalName> = new Set(['int32', 'uint32', 'float64']);
 
+const GREATEST = '3.4028235e+38';
+
+/**
+ * The shortest text of the greatest FLOAT is a number above it, which the server refuses as out of range; so it gets one
+ * that is exact. Null: the cell is another one.
+ */
+function greatestSingle(data: Buffer, start: number, end: number): Buffer | null {
+  if (end - start < GREATEST.length || end - start > GREATEST.length + 1) return null;
+  const text = data.toString('latin1', start, end);
+  return text.replace(/^-/, '') === GREATEST ? Buffer.from(text.replace(GREATEST, '3.4028234663852886e+38')) : null;
+}
+
 /** FLOAT and DOUBLE: the number that is read back must be the same; of a text, which has no width, the nearest one. */
 export function floatFit(from: LogicalType, { column, minusZero }: Target): CellFit {
   const single = column.type.is === 'float32';
@@ -70,6 +82,10 @@ export function floatFit(from: LogicalType, { column, minusZero }: Target): Cell
       return cell !== null && number(cell, 0, cell.length) ? cell : null;
     };
     return { form, check, mend, holds, lettersToServer: true };
+  }
+  if (single && from.is === 'float32') {
+    const check: CellCheck = (d, s, e) => number(d, s, e) && greatestSingle(d, s, e) === null;
+    return { form, check, mend: greatestSingle, holds };
   }
   const exact = IN_SINGLE.has(from.is) || (!single && IN_DOUBLE.has(from.is));
   if (exact) return { form, check: number, mend: null, holds };

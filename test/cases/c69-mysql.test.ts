@@ -1,0 +1,165 @@
+/** C69 with databases: column counts before preSql, and state from a job that has changed. */
+import assert from 'node:assert/strict';
+import { assertKilled } from '../support/crash.js';
+import { ownDatabase, type OwnDatabase } from '../support/databases.js';
+import {
+  assertDone,
+  mysqlReader,
+  mysqlWriter,
+  numberOf,
+  runJob,
+  type JobParts,
+  type Json,
+} from '../support/mysql-job.js';
+import { MYSQL_SERVERS, serverTest, type TestServer } from '../support/services.js';
+import { Workspace } from '../support/workspace.js';
+
+serverTest(MYSQL_SERVERS, 'C69 (a) 3 columns against 4 are a config error, before preSql', async (server) => {
+  await using db = await ownDatabase(server.url);
+  await db.query('create table s (a int primary key, b int, c int)');
+  await db.query('create table t (a int primary key, b int, c int, d int)');
+  await db.query('insert into s values (1,2,3)');
+  await db.query('insert into t values (9,9,9,9)');
+  for (const [from, to] of [
+    [
+      ['a', 'b', 'c'],
+      ['a', 'b', 'c', 'd'],
+    ],
+    [['*'], ['a', 'b', 'c', 'd']],
+    [
+      ['a', 'b', 'c', { name: 'x', type: 'int', value: '7' }],
+      ['a', 'b', 'c'],
+    ],
+  ] as const) {
+    using ws = new Workspace();
+    const writer = mysqlWriter(db, 't', { column: to, preSql: ['truncate table t'] });
+    const r = await runJob(ws, { reader: mysqlReader(db, 's', { column: from }), writer });
+    assert.equal(r.code, 2, r.stderr);
+    assert.match(r.stderr, /\b3\b/);
+    assert.match(r.stderr, /\b4\b/);
+    assert.deepEqual(await db.query('select * from t'), [['9', '9', '9', '9']]);
+  }
+});
+
+const ROWS = 400;
+
+async function setUp(server: TestServer): Promise<OwnDatabase> {
+  const db = await ownDatabase(server.url);
+  for (const [t, at] of [
+    ['a', 0],
+    ['b', 10_000],
+  ] as const) {
+    await db.query(`create table ${t} (id int primary key, other int, key (other))`);
+    await db.query(
+      `insert into ${t} values ${Array.from({ length: ROWS }, (_, i) => `(${String(at + i)}, ${String(i % 50)})`).join(',')}`,
+    );
+  }
+  await db.query('create table t (id int, other int)');
+  await db.query('create table t2 (id int, other int)');
+  return db;
+}
+
+interface Edit {
+  readonly table?: string;
+  readonly target?: string;
+  readonly reader?: Json;
+  readonly writer?: Json;
+  readonly channel?: number;
+}
+
+const job = (db: OwnDatabase, e: Edit = {}): JobParts => ({
+  reader: mysqlReader(db, e.table ?? 'a', { splitPk: 'id', splitSize: 4096, ...e.reader }),
+  writer: mysqlWriter(db, e.target ?? 't', e.writer),
+  setting: { speed: { channel: e.channel ?? 2, record: 1000 }, checkpoint: { interval: 20 } },
+});
+
+for (const [what, edit, named] of [
+  ['another table', { table: 'b' }, /reader\.parameter\.connection/],
+  ['another condition', { reader: { where: 'id >= 100' } }, /reader\.parameter\.where/],
+  ['another split column', { reader: { splitPk: 'other' } }, /reader\.parameter\.splitPk/],
+  ['other columns', { reader: { column: ['other', 'id'] } }, /reader\.parameter\.column/],
+  ['another target', { target: 't2' }, /writer\.parameter\.connection/],
+  ['another write mode', { writer: { writeMode: 'replace' } }, /writer\.parameter\.writeMode/],
+] as const) {
+  serverTest(
+    MYSQL_SERVERS,
+    `C69 (b) state of a job that now has ${what} is refused, naming it; --fresh starts anew`,
+    async (server) => {
+      await using db = await setUp(server);
+      using ws = new Workspace();
+      assertKilled(await runJob(ws, job(db), { failpoint: 'outcome.after#3' }), 'outcome.after');
+      const before = await numberOf(db, 'select count(*) from t');
+      assert.ok(before > 0 && before < ROWS, String(before));
+      const r = await runJob(ws, job(db, edit));
+      assert.equal(r.code, 4, r.stderr);
+      assert.equal(r.summary?.error?.code, 'STATE_MISFIT');
+      assert.match(r.summary.error.message, named);
+      assert.equal(await numberOf(db, 'select count(*) from t'), before);
+      for (const t of ['t', 't2']) await db.query(`truncate table ${t}`);
+      assertDone(await runJob(ws, job(db, edit), { args: ['--fresh'] }));
+      const where = 'where' in edit ? ROWS - 100 : ROWS;
+      const target = 'target' in edit ? edit.target : 't';
+      assert.deepEqual(await db.query(`select count(*), count(distinct id, other) from ${target}`), [
+        [String(where), String(where)],
+      ]);
+    },
+  );
+}
+
+for (const [from, to] of [
+  [2, 4],
+  [4, 1],
+  [1, 3],
+] as const) {
+  serverTest(
+    MYSQL_SERVERS,
+    `C69 (b) ${String(from)} to ${String(to)} channels go on: no row is lost or doubled`,
+    async (server) => {
+      await using db = await setUp(server);
+      using ws = new Workspace();
+      assertKilled(await runJob(ws, job(db, { channel: from }), { failpoint: 'outcome.after#3' }), 'outcome.after');
+      const r = await runJob(ws, job(db, { channel: to }));
+      assertDone(r, [ROWS, ROWS]);
+      assert.equal(r.summary?.['resumed'], true);
+      assert.deepEqual(await db.query('select count(*), count(distinct id) from t'), [[String(ROWS), String(ROWS)]]);
+    },
+  );
+}
+
+serverTest(MYSQL_SERVERS, 'C69 (b) options that only tune may change, and so may user and password', async (server) => {
+  await using db = await setUp(server);
+  using ws = new Workspace();
+  assertKilled(await runJob(ws, job(db), { failpoint: 'outcome.after#3' }), 'outcome.after');
+  const edit = { reader: { splitSize: 10_000, fetchSize: 7 }, writer: { batchSize: 10, loadData: 'never' } };
+  assertDone(await runJob(ws, job(db, edit)), [ROWS, ROWS]);
+  assert.deepEqual(await db.query('select count(*), count(distinct id) from t'), [[String(ROWS), String(ROWS)]]);
+});
+
+for (const startLocation of ['100', '350']) {
+  serverTest(
+    MYSQL_SERVERS,
+    `C69 (c) the saved position wins over startLocation ${startLocation}, in a run and after it`,
+    async (server) => {
+      await using db = await setUp(server);
+      using ws = new Workspace();
+      const incremental = job(db, { reader: { increColumn: 'id', startLocation: '100' }, channel: 1 });
+      assertKilled(await runJob(ws, incremental, { failpoint: 'outcome.after#3' }), 'outcome.after');
+      const before = await numberOf(db, 'select count(*) from t');
+      assert.ok(before > 0 && before < ROWS - 101, String(before));
+      assertDone(await runJob(ws, incremental));
+      const all = [[String(ROWS - 101), String(ROWS - 101), '101']];
+      const held = () => db.query('select count(*), count(distinct id), min(id) from t');
+      assert.deepEqual(await held(), all);
+      // A start with another value, be it before the saved position or behind it.
+      await db.query(`insert into a values (${String(ROWS)}, 1), (${String(ROWS + 1)}, 1)`);
+      const edited = job(db, {
+        reader: { increColumn: 'id', startLocation: startLocation === '350' ? '401' : '100' },
+        channel: 1,
+      });
+      assertDone(await runJob(ws, edited), [2, 2]);
+      assert.deepEqual(await db.query('select count(*), count(distinct id) from t'), [
+        [String(ROWS - 99), String(ROWS - 99)],
+      ]);
+    },
+  );
+}
