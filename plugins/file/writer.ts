@@ -35,6 +35,7 @@ import type { TargetToExplain } from './explain-target.js';
 import { checkFormat, csvDialect, layoutText, textDialect } from './format-options.js';
 import { FileLaneWriter, type WritingOptions } from './lane-writer.js';
 import { WRITER_OPTIONS } from './options.js';
+import { readBackFiles } from './read-back.js';
 import type { Rolling } from './rolling.js';
 import { beginTarget, completeTarget, type TargetRules } from './target-rules.js';
 
@@ -276,5 +277,9 @@ export const writer = defineWriter({
     const names = wantedColumns(o);
     return names?.includes('*') === true ? null : names;
   },
+  readBack: (o, rows) =>
+    o.path === STDIN
+      ? null
+      : readBackFiles(o, rows, { columns: wantedColumns(o), prefix: prefixOf(o), suffix: suffixOf(o) }),
   create: createWriter,
 });

@@ -10,7 +10,8 @@ import { endpointsOf, zeroDateOf } from './connect/connection-options.js';
 import { cursorTable } from './read/cursor/cursor-tables.js';
 import { nextBounds } from './read/cursor/bounds.js';
 import { startOf } from './read/cursor/windows.js';
-import { MysqlLaneReader, type LaneOptions } from './read/lane-reader.js';
+import type { LaneOptions } from './read/lane-options.js';
+import { MysqlLaneReader } from './read/lane-reader.js';
 import { checkReaderOptions, given, hasCursor } from './read/plan/check-options.js';
 import { explainSplit } from './read/plan/explain-split.js';
 import { MysqlPlanner } from './read/plan/planner.js';
@@ -30,6 +31,7 @@ function laneOptions(o: ReaderOptions): LaneOptions {
     where: given(o.where),
     zeroDate: o.zeroDate ?? o.connection.map((c) => zeroDateOf(o, c)).find((z) => z !== null) ?? 'keep',
     consistent: o.consistent,
+    polling: { intervalMs: o.pollingInterval, waitMs: o.increWait },
   };
 }
 
@@ -96,6 +98,10 @@ function createReader(options: ReaderOptions, { log, signal }: PluginContext): R
     explain: async () => {
       const { explainSource } = await import('./read/explain-source.js'); // only for plans
       return explainSource(options, sessions);
+    },
+    digest: async () => {
+      const { openDigest } = await import('./verify/digest.js'); // only for comparisons
+      return openDigest(options, lanesRead.zeroDate, sessions);
     },
     explainSplit: (split) => explainSplit(split, plan?.shapes ?? []),
     close: async () => {

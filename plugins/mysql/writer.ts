@@ -3,12 +3,13 @@ import {
   defineWriter,
   type LaneContext,
   type LaneWriter,
+  type Logger,
   type PluginContext,
   type RowBatch,
   type RunIdentity,
   type Writer,
 } from 'syncx/plugin-api';
-import { lookUpTable } from './catalog/tables.js';
+import { lookUpTable, type TableFacts } from './catalog/tables.js';
 import { endpointsOf, showEndpoint } from './connect/connection-options.js';
 import { openSession, type Endpoint, type Session } from './connect/session.js';
 import { showTable, type TableName } from './sql/names.js';
@@ -18,12 +19,13 @@ import { createTableSql } from './write/create-table.js';
 import { EpochTransaction } from './write/epoch-transaction.js';
 import { MysqlLaneWriter } from './write/lane-writer.js';
 import { MarkerProtocol, PlainProtocol, adoption } from './write/protocol.js';
-import { TableSink, type RowSink } from './write/row-sink.js';
-import { RowWriter } from './write/rows/row-writer.js';
+import { RowSink } from './write/row-sink.js';
+import { RowWriter, isTransactional } from './write/rows/row-writer.js';
 import { runStep, type StepParts } from './write/run-steps.js';
 import { assertSwappable, beginSwap, completeSwap, dropShadow, shadowOf } from './write/swap.js';
 import { isInnodb, lookAtTarget, type Target } from './write/target.js';
 import { WRITER_OPTIONS, checkWriter, keyOption, wantedColumns, type WriterOptions } from './writer-options.js';
+import { readBackTable } from './verify/read-back.js';
 
 /** A source transaction may be so much larger than an epoch should be. */
 const HARD_BYTES = 512 << 20;
@@ -108,7 +110,7 @@ class MysqlWriter {
       open: () => openSession(this.#endpoints, { side: 'sink' }, lane.signal),
       adopt: exactlyOnce ? adoption(commitTable, id) : () => Promise.resolve(),
       brackets: PLAIN_TRANSACTION,
-      transactional: facts === null || isInnodb(facts),
+      transactional: facts === null || isTransactional(facts),
       place,
       log: lane.log,
       signal: lane.signal,
@@ -117,7 +119,11 @@ class MysqlWriter {
       ? new MarkerProtocol({ tx, table: commitTable, id, lane, place: `${this.#where()}, ${place}` })
       : new PlainProtocol(tx);
     const into = this.#o.writeStrategy === 'swap' ? shadowOf(name, lane.run.runId) : name;
-    const writer = new MysqlLaneWriter({ tx, protocol, openRows: (first) => this.#openRows(first, tx, into, lane) });
+    const writer = new MysqlLaneWriter({
+      tx,
+      protocol,
+      openRows: (first) => this.#openRows(first, tx, into, lane.log),
+    });
     try {
       await tx.ready();
       return writer;
@@ -127,7 +133,7 @@ class MysqlWriter {
     }
   }
 
-  async #openRows(first: RowBatch, tx: EpochTransaction, into: TableName, lane: LaneContext): Promise<RowSink> {
+  async #openRows(first: RowBatch, tx: EpochTransaction, into: TableName, log: Logger): Promise<RowSink> {
     const { session } = tx;
     const wanted = wantedColumns(this.#o);
     let facts = await lookUpTable(session, into);
@@ -156,23 +162,23 @@ class MysqlWriter {
         },
       );
     }
-    const key = keyOption(this.#o);
+    return new RowSink(this.#rowWriter(facts, tx, log));
+  }
+
+  #rowWriter(facts: TableFacts, tx: EpochTransaction, log: Logger): RowWriter {
     const { writeMode, allReplace, batchSize, loadData } = this.#o;
-    const rows = new RowWriter(
-      facts,
-      {
-        writeMode,
-        columns: wanted,
-        uniqueKey: key.length === 0 ? null : key,
-        allReplace,
-        batchSize,
-        load: loadData,
-        maxStatementBytes: null,
-        log: lane.log,
-      },
-      tx,
-    );
-    return new TableSink(rows);
+    const key = keyOption(this.#o);
+    const options = {
+      writeMode,
+      allReplace,
+      batchSize,
+      columns: wantedColumns(this.#o),
+      uniqueKey: key.length === 0 ? null : key,
+      load: loadData,
+      maxStatementBytes: null,
+      log,
+    };
+    return new RowWriter(facts, options, tx);
   }
 
   #where(): string {
@@ -199,5 +205,6 @@ export const writer = defineWriter({
   delivery: ['exactly-once', 'effectively-once-by-key', 'at-least-once'],
   check: checkWriter,
   columns: wantedColumns,
+  readBack: readBackTable,
   create: createWriter,
 });

@@ -166,6 +166,24 @@ export const COMMANDS: readonly CommandSpec[] = [
     async (a) => (await import('./commands/validate.js')).validateCommand(a),
   ),
   command(
+    'verify',
+    '<job>',
+    'Compare what the job reads with what it has written; writes nothing without --repair.',
+    (y) =>
+      outputOption(stateOptions(confOption(paramOption(jobArgument(y)))))
+        .option('key', {
+          type: 'string',
+          describe: 'Columns of the target that tell rows apart, with commas between them; default: a known key.',
+          coerce: oneText('key'),
+        })
+        .option('repair', {
+          type: 'boolean',
+          default: false,
+          describe: 'Put right what differs: write rows of the source, delete those that it does not have.',
+        }),
+    async (a) => (await import('./commands/verify.js')).verifyCommand(a),
+  ),
+  command(
     'describe',
     '<plugin>',
     'The options of a plugin, and what it promises.',

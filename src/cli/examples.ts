@@ -10,6 +10,11 @@ export const EXAMPLES: Readonly<Record<string, readonly (readonly [line: string,
     ['sync plan job.json', 'Splits, columns, target, delivery, saved state, and what is in the way.'],
     ['sync plan job.json --output json', 'The same for scripts; the exit code is that of a run that is refused.'],
   ],
+  verify: [
+    ['sync verify job.json', 'Exit 0: source and target hold the same rows; 1: they differ.'],
+    ['sync verify job.json --key id', 'Where no key is known: rows with one id are the same row.'],
+    ['sync verify job.json --repair', 'Writes and deletes what differs, then compares again.'],
+  ],
   validate: [['sync validate job.json', 'All that is wrong with the file, with line and column.']],
   describe: [
     ['sync describe file', 'The options of the file reader and writer.'],

@@ -77,8 +77,8 @@ export const LAUNCHER_FLAGS: Readonly<Record<string, Use>> = {
 
 /** Those that this tool has itself with two dashes or one letter: they are never a launcher's. */
 const OWN = /^-(?:p|h)$|^--(?:conf-prop|conf|param)$/;
-const TAKES_VALUE = /^(?:-p|--(?:param|conf|conf-prop|job-id|state-dir|output|log-level|log-format))$/;
-const COMMANDS_OF_JOBS: readonly string[] = ['run', 'validate', 'plan'];
+const TAKES_VALUE = /^(?:-p|--(?:param|conf|conf-prop|job-id|state-dir|output|log-level|log-format|key))$/;
+const COMMANDS_OF_JOBS: readonly string[] = ['run', 'validate', 'plan', 'verify'];
 
 /** @throws SyncError USAGE */
 export function translateFlags(given: readonly string[]): Translated {

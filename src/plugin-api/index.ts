@@ -11,6 +11,7 @@ export * from './row-view.js';
 export * from './split.js';
 export * from './explain.js';
 export * from './metrics.js';
+export * from './read-back.js';
 export * from './context.js';
 export * from './reader.js';
 export * from './writer.js';

@@ -1,6 +1,8 @@
 import type { FromSchema, JSONSchema } from 'json-schema-to-ts';
 import type { PluginContext } from './context.js';
+import type { ReadBack } from './read-back.js';
 import type { Reader } from './reader.js';
+import type { RowSchema } from './row-schema.js';
 import type { Delivery, Writer } from './writer.js';
 
 /** Raised when the contract changes in a way that old plugins cannot follow. */
@@ -72,6 +74,12 @@ interface WriterShape<S, O> extends PluginBase<S> {
   columns?(options: O): readonly string[] | null;
   /** Pure: whether rows go to standard output, so that the summary must not. */
   usesStdout?(options: O): boolean;
+  /**
+   * Pure, for `sync verify`: how what was written of rows of this schema is read again. A schema without columns: none is
+   * known, as no row came. Null: it cannot be (standard output). Without it there is nothing to compare.
+   * @throws SyncError COLUMN_MISMATCH as `write` would.
+   */
+  readBack?(options: O, rows: RowSchema): ReadBack | null;
   create(options: O, context: PluginContext): Promise<Writer>;
 }
 

@@ -2,6 +2,7 @@ import type { LaneContext } from './context.js';
 import type { ReaderFacts, SplitFacts } from './explain.js';
 import type { JsonValue } from './json.js';
 import type { Position, PositionCodec } from './position.js';
+import type { Digest } from './read-back.js';
 import type { RowBatch } from './row-batch.js';
 import type { SchemaChange } from './row-schema.js';
 import type { Split, SplitPlanner } from './split.js';
@@ -67,5 +68,10 @@ export interface Reader {
   explainSplit?(split: Split): SplitFacts;
   /** Advisory: these positions are committed now (Kafka group offsets, log retention). Repeated at restarts; must be idempotent. */
   checkpointed?(positions: Readonly<Record<string, Position | null>>): Promise<void>;
+  /**
+   * For `sync verify`: sums computed at the source. Null: not with these options (a query, values that are altered on their
+   * way, rows without a key). Asked after `planner`.
+   */
+  digest?(): Promise<Digest | null>;
   close?(): Promise<void>;
 }

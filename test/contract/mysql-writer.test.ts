@@ -7,8 +7,18 @@ import { until } from '../support/sync.js';
 
 const jdbc = (url: string): string => `jdbc:${url.replace(/\/\/[^@]*@/, '//')}`;
 
+const NO_MINUS_ZERO = 'MariaDB keeps minus zero as zero, so that such a row is refused; tested with the rows';
+
+const MOST_FLOAT = 'the largest float, in its shortest form, is above the range of FLOAT; such a row is refused';
+
+function padded(text: string, scale: number): string {
+  const [whole = '', fraction = ''] = text.split('.');
+  return `${whole}.${fraction.padEnd(scale, '0')}`;
+}
+
 /** A type that holds the values of a column exactly, on servers of this kind. */
-function sqlType({ type }: Column, kind: ServerKind): string {
+function sqlType(c: Column, kind: ServerKind): string {
+  const { type } = c;
   switch (type.is) {
     case 'boolean':
       return 'tinyint(1)';
@@ -50,7 +60,7 @@ function sqlType({ type }: Column, kind: ServerKind): string {
     case 'set':
       return `${type.is}(${(type.labels ?? []).map((l) => `'${l}'`).join(',')})`;
     default:
-      return 'longtext';
+      return c.name === 'text' ? 'text' : 'longtext';
   }
 }
 
@@ -109,6 +119,13 @@ function tests(server: TestServer, options: JsonObject, prepared: 'die' | 'survi
     writerHarness({
       plugin: writer,
       prepared,
+      withoutTypes:
+        server.kind === 'mariadb' ? { float32: NO_MINUS_ZERO, float64: NO_MINUS_ZERO } : { float32: MOST_FLOAT },
+      // DECIMAL(65,30) has 30 digits after the point, always.
+      asRead: ({ type }, value) =>
+        type.is === 'decimal' && typeof value === 'string' ? padded(value, type.scale) : value,
+      // Longer than TEXT is.
+      badText: 'x'.repeat(70_000),
       async target(schema) {
         const db = await ownDatabase(server.url);
         await makeTable(db, schema, server.kind);

@@ -43,7 +43,7 @@ export interface RunResult {
   /** Rows matched, not rows changed (the driver asks for FOUND_ROWS). 2 a row for a replaced one. */
   readonly affected: number;
   readonly warnings: number;
-  /** Rows of a multi-row INSERT whose key was there already, as the server counts them in its message; 0 of other statements. */
+  /** `Duplicates` of the message that the server gives for INSERTs of several rows (what it counts differs); else 0. */
   readonly duplicates: number;
 }
 

@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   SyncError,
-  isSyncError,
   type LaneContext,
   type LaneReader,
   type Position,
@@ -9,32 +7,20 @@ import {
   type Split,
 } from 'syncx/plugin-api';
 import { Wake, orAborted } from 'syncx/plugin-kit';
-import type { ZeroDate } from '../catalog/columns.js';
-import { isConnectionLost } from '../connect/mysql-errors.js';
-import { openSession, type Endpoint, type Session } from '../connect/session.js';
+import { openSession, type Session } from '../connect/session.js';
 import { quoteText } from '../sql/names.js';
+import type { LaneOptions } from './lane-options.js';
 import { snapshotLock } from './plan/shared-plan.js';
+import { PollReading, pollPosition } from './poll-reading.js';
+import { positionJson, splitPosition } from './positions.js';
 import { readShape, type ReadShape } from './read-shape.js';
-import { selectSql } from './select-sql.js';
 import { splitSpecOf, type Shape, type SplitPosition, type SplitSpec } from './split-spec.js';
-import { SplitStream } from './split-stream.js';
-
-export interface LaneOptions {
-  /** By entry of the option `connection`: alternates. */
-  readonly connections: readonly (readonly Endpoint[])[];
-  readonly where: string | null;
-  readonly zeroDate: ZeroDate;
-  /** All lanes see one state of the database; the planner holds the lock until every lane has begun. */
-  readonly consistent: boolean;
-}
-
-/** Tries in a row to get a lost connection back, and the waits before them in ms. */
-const RECONNECT_MS: readonly number[] = [0, 500, 1000, 2000, 4000, 8000];
+import { SplitReading, type ReadingParts } from './split-reading.js';
 
 /** A call, as the compiler takes a property that was false before an `await` for false after it. */
 const stopped = (signal: AbortSignal): boolean => signal.aborted;
 
-/** Reads splits one after another, each with one SELECT in the order of its key. */
+/** Reads bounded splits one after another, each with one SELECT in the order of its key; polled tables in turns. */
 export class MysqlLaneReader implements LaneReader {
   readonly #options: LaneOptions;
   readonly #lane: LaneContext;
@@ -42,6 +28,7 @@ export class MysqlLaneReader implements LaneReader {
   readonly #read: (ReadShape | undefined)[] = [];
   readonly #sessions: (Session | undefined)[] = [];
   readonly #queue: { readonly split: Split; readonly from: Position | null }[] = [];
+  readonly #polls: PollReading[] = [];
   readonly #held = new Set<string>();
   readonly #wake = new Wake();
   readonly #closing = new AbortController();
@@ -88,12 +75,15 @@ export class MysqlLaneReader implements LaneReader {
     try {
       while (!stopped(signal)) {
         const next = this.#queue.find((q) => !this.#held.has(q.split.id));
-        if (next === undefined) {
-          await this.#wake.wait();
+        if (next !== undefined) {
+          this.#queue.splice(this.#queue.indexOf(next), 1);
+          if (next.split.bounded) yield* this.#readSplit(next.split, next.from, signal);
+          else this.#polls.push(this.#pollOf(next.split, next.from));
           continue;
         }
-        this.#queue.splice(this.#queue.indexOf(next), 1);
-        yield* this.#readSplit(next.split, next.from as SplitPosition | null, signal);
+        const poll = this.#duePoll();
+        if (poll === null) await this.#wake.wait(this.#untilDue());
+        else yield* poll.poll(signal);
       }
     } catch (e) {
       if (!stopped(signal)) throw e;
@@ -102,87 +92,49 @@ export class MysqlLaneReader implements LaneReader {
     }
   }
 
-  async *#readSplit(split: Split, from: SplitPosition | null, signal: AbortSignal): AsyncGenerator<ReadItem> {
+  async *#readSplit(split: Split, from: Position | null, signal: AbortSignal): AsyncGenerator<ReadItem> {
+    const { spec, shape, read } = this.#shapeOf(split);
+    const reading = new SplitReading(this.#parts(), split.id, shape, read);
+    const end = yield* reading.rows(spec, splitPosition(from), (p) => positionJson(p), signal);
+    if (stopped(signal)) return;
+    yield { is: 'splitEnd', splitId: split.id, position: positionJson(endPosition(read, end)), outcome: null };
+  }
+
+  #pollOf(split: Split, from: Position | null): PollReading {
+    const { spec, shape, read } = this.#shapeOf(split);
+    const { window } = spec;
+    if (window === null) throw new SyncError('INTERNAL', `the split ${split.id} has no end and no window`);
+    return new PollReading(this.#parts(), split.id, spec, window, shape, read, pollPosition(from));
+  }
+
+  /** The one that is due longest. */
+  #duePoll(): PollReading | null {
+    const now = performance.now();
+    const due = this.#polls.filter((p) => p.due <= now && !p.held);
+    return due.sort((a, b) => a.due - b.due)[0] ?? null;
+  }
+
+  /** Undefined: only a ring changes anything. */
+  #untilDue(): number | undefined {
+    const waiting = this.#polls.filter((p) => !p.held).map((p) => p.due - performance.now());
+    return waiting.length === 0 ? undefined : Math.max(1, Math.ceil(Math.min(...waiting)));
+  }
+
+  #shapeOf(split: Split): { readonly spec: SplitSpec; readonly shape: Shape; readonly read: ReadShape } {
     const spec = splitSpecOf(split);
     const shape = this.#shapes[spec.shape];
     if (shape === undefined) throw new SyncError('STATE_MISFIT', `the split ${split.id} is of no table of this job`);
-    const read = (this.#read[spec.shape] ??= readShape(shape));
-    let position = from;
-    for (let tries = 0; !stopped(signal); tries++) {
-      const stream: { position: SplitPosition | null } = { position };
-      try {
-        yield* this.#attempt(split.id, spec, shape, read, stream, signal);
-        if (stopped(signal)) return;
-        yield {
-          is: 'splitEnd',
-          splitId: split.id,
-          position: endPosition(read, stream.position) as Position,
-          outcome: null,
-        };
-        return;
-      } catch (e) {
-        if (stopped(signal)) return;
-        if (stream.position !== position) tries = 0; // it came further: the next loss is another one
-        position = stream.position;
-        await this.#mayReconnect(e, read, tries, signal);
-      }
-    }
+    return { spec, shape, read: (this.#read[spec.shape] ??= readShape(shape)) };
   }
 
-  /** One SELECT from `at.position` on, which is moved with every batch that is handed out. */
-  async *#attempt(
-    splitId: string,
-    spec: SplitSpec,
-    shape: Shape,
-    read: ReadShape,
-    at: { position: SplitPosition | null },
-    signal: AbortSignal,
-  ): AsyncGenerator<ReadItem> {
-    const { position } = at;
-    const after = position !== null && 'key' in position && position.key.length > 0 ? position.key : null;
-    const counted = position !== null && 'rows' in position && position.rows > 0 ? position : null;
-    const session = await this.#session(shape.connection, signal);
-    const sql = selectSql(read, shape, spec, this.#options.where, after);
-    const { batch } = this.#lane;
-    const options = { splitId, zeroDate: this.#options.zeroDate, batch, counted };
-    const stream = await SplitStream.open(read, session, sql, options, this.#wake);
-    while (!stopped(signal)) {
-      if (this.#held.has(splitId)) {
-        await this.#wake.wait();
-        continue;
-      }
-      const next = stream.next();
-      if (next === 'end') return;
-      if (next === null) await this.#wake.wait();
-      else {
-        at.position = stream.position;
-        yield next;
-      }
-    }
-  }
-
-  /** Waits before the next try. @throws `e` where another try is of no use, or there were enough. */
-  async #mayReconnect(e: unknown, read: ReadShape, tries: number, signal: AbortSignal): Promise<void> {
-    const wait = RECONNECT_MS[tries];
-    if (!isConnectionLost(e) || wait === undefined) throw e;
-    if (this.#options.consistent) {
-      throw new SyncError(
-        'SOURCE_IO',
-        `the connection broke while ${read.name} was read from a snapshot, which is gone with it`,
-        {
-          cause: e,
-          place: read.name,
-          retry: 'never',
-          hint: 'Start anew with --fresh, or read without `consistent`.',
-        },
-      );
-    }
-    const reason = isSyncError(e) ? e.message : String(e);
-    this.#lane.log.warn(
-      { table: read.name, attempt: tries + 1, error: reason },
-      `the connection broke; reading of ${read.name} goes on behind the last row`,
-    );
-    await sleep(wait, undefined, { signal }).catch(() => undefined);
+  #parts(): ReadingParts {
+    return {
+      options: this.#options,
+      lane: this.#lane,
+      wake: this.#wake,
+      held: (splitId) => this.#held.has(splitId),
+      session: (connection, signal) => this.#session(connection, signal),
+    };
   }
 
   async #session(connection: number, signal: AbortSignal): Promise<Session> {

@@ -1,4 +1,4 @@
-import { BatchBuilder, SyncError, type BatchTarget, type JsonValue, type RowBatch } from 'syncx/plugin-api';
+import { BatchBuilder, SyncError, type BatchTarget, type RowBatch } from 'syncx/plugin-api';
 import type { Wake } from 'syncx/plugin-kit';
 import type { ZeroDate } from '../catalog/columns.js';
 import type { Packet } from '../connect/raw-connection.js';
@@ -19,7 +19,11 @@ export interface StreamOptions {
   readonly counted: { readonly rows: number; readonly hash: string } | null;
 }
 
-const positionJson = (p: SplitPosition): JsonValue => p;
+/** A batch, and where the split is behind it; the batch itself does not say it. */
+export interface Reached {
+  readonly batch: RowBatch;
+  readonly position: SplitPosition;
+}
 
 /**
  * One result of the server as batches. Packets come whenever the socket has some; they are packed at once, and the
@@ -33,13 +37,11 @@ export class SplitStream {
   readonly #builder: BatchBuilder;
   readonly #hash: RowHash | null;
   readonly #wake: Wake;
-  readonly #waiting: RowBatch[] = [];
+  readonly #waiting: Reached[] = [];
   #bytes = 0;
   #paused = false;
   #ended = false;
   #error: unknown = null;
-  /** Of the last batch that was handed out. */
-  position: SplitPosition | null = null;
 
   private constructor(shape: ReadShape, session: Session, options: StreamOptions, wake: Wake, hash: RowHash | null) {
     this.#shape = shape;
@@ -113,7 +115,7 @@ export class SplitStream {
       this.#hash === null
         ? { key: this.#packer.lastKey(this.#builder) }
         : { rows: this.#hash.rows, hash: this.#hash.digest };
-    this.#waiting.push(this.#builder.finish(this.#options.splitId, positionJson(position), this.#bytes));
+    this.#waiting.push({ batch: this.#builder.finish(this.#options.splitId, null, this.#bytes), position });
     this.#bytes = 0;
     if (this.#waiting.length >= MOST_WAITING && !this.#paused) {
       this.#paused = true;
@@ -123,15 +125,14 @@ export class SplitStream {
   }
 
   /** The next batch; `end`: the server has sent all; null: nothing yet. @throws what broke the result off, once all before it is taken. */
-  next(): RowBatch | 'end' | null {
-    const batch = this.#waiting.shift();
-    if (batch !== undefined) {
-      this.position = batch.position as unknown as SplitPosition;
+  next(): Reached | 'end' | null {
+    const reached = this.#waiting.shift();
+    if (reached !== undefined) {
       if (this.#paused && this.#waiting.length < MOST_WAITING) {
         this.#paused = false;
         this.#session.resume();
       }
-      return batch;
+      return reached;
     }
     if (this.#error !== null) throw this.#error as Error;
     return this.#ended ? 'end' : null;

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { toObjects, type JsonValue, type LaneContext, type RowBatch, type SplitEnd } from 'syncx/plugin-api';
 import type { ZeroDate } from '../catalog/columns.js';
 import { findTable, rowKeyOf } from '../catalog/tables.js';
-import { MysqlLaneReader, type LaneOptions } from '../read/lane-reader.js';
+import type { LaneOptions } from '../read/lane-options.js';
+import { MysqlLaneReader } from '../read/lane-reader.js';
 import type { Shape, SplitSpec } from '../read/split-spec.js';
 import { SERVERS, onServers, type TestDatabase } from './servers.js';
 
@@ -69,6 +70,7 @@ async function read(db: TestDatabase, shape: Shape, o: ReadOptions = {}): Promis
     where: null,
     zeroDate: o.zeroDate ?? 'keep',
     consistent: false,
+    polling: { intervalMs: 1000, waitMs: 0 },
   };
   await using reader = new MysqlLaneReader(options, lane, [shape]);
   const spec = { ...SPLIT, ...o.spec } as unknown as JsonValue;

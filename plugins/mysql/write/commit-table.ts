@@ -105,10 +105,12 @@ export class CommitTable {
     return affected > 0;
   }
 
-  /** A statement for inside the transaction: it matches no row where a newer attempt has taken over. */
-  moveTo(epoch: number, l: LaneId, mark: ConnectionMark | null, rows: number): string {
-    return `update ${this.#sql} set epoch = ${String(epoch)}, written = written + ${String(rows)},
-      connection = ${quoteText(mark === null ? '' : formatMark(mark))}, updated_at = utc_timestamp()
+  /**
+   * A statement for inside the transaction: it matches no row where a newer attempt has taken over. The connection is not
+   * among it: the statement may be sent again on another one, which `claim` has noted.
+   */
+  moveTo(epoch: number, l: LaneId, rows: number): string {
+    return `update ${this.#sql} set epoch = ${String(epoch)}, written = written + ${String(rows)}, updated_at = utc_timestamp()
       where run_id = ${quoteText(l.runId)} and lane = ${String(l.lane)} and attempt = ${String(l.attempt)}`;
   }
 

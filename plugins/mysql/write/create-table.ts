@@ -38,10 +38,10 @@ export function createTableSql(
 ): string {
   const columns = newColumns(schema, wanted, server);
   const { projection } = chooseColumns(schema, wanted);
-  const key = schema.key.map((k) => columns[projection.indexOf(k)]?.name);
+  const key = schema.key.flatMap((k) => columns[projection.indexOf(k)]?.name ?? []);
   const lines = columns.map((c) => `  ${quoteName(c.name)} ${c.sql}`);
-  const whole = key.flatMap((k) => (k === undefined ? [] : [quoteName(k)]));
-  if (whole.length > 0 && whole.length === key.length) lines.push(`  primary key (${whole.join(', ')})`);
+  const whole = key.length > 0 && key.length === schema.key.length;
+  if (whole) lines.push(`  primary key (${key.map(quoteName).join(', ')})`);
   return `create table if not exists ${quoteTable(table)} (\n${lines.join(',\n')}\n) engine=InnoDB default charset=utf8mb4 collate=utf8mb4_bin`;
 }
 

@@ -37,6 +37,8 @@ interface Sent {
 export class EpochTransaction implements Statements {
   readonly #p: TransactionParts;
   #session: Session | null = null;
+  /** The newest there was: for facts of the server. */
+  #facts: Session | null = null;
   #mark: ConnectionMark | null = null;
   /** Begun on the session that is there. */
   #begun = false;
@@ -52,8 +54,9 @@ export class EpochTransaction implements Statements {
   }
 
   get session(): Session {
-    if (this.#session === null) throw new SyncError('INTERNAL', 'no session is open');
-    return this.#session;
+    const session = this.#session ?? this.#facts;
+    if (session === null) throw new SyncError('INTERNAL', 'no session is open');
+    return session;
   }
 
   /** Whether nothing was sent since the last end. */
@@ -213,6 +216,7 @@ export class EpochTransaction implements Statements {
       throw e;
     }
     this.#session = session;
+    this.#facts = session;
     return session;
   }
 

@@ -76,7 +76,8 @@ export class MysqlLaneWriter implements LaneWriter {
   }
 
   async #flush(): Promise<WriteResult> {
-    const flushed = (await this.#rows?.flush()) ?? { rejected: null, bytes: 0 };
+    if (this.#rows === null) return { rejected: null, bytes: 0 };
+    const flushed = await this.#rows.flush();
     this.#count -= flushed.rejected?.length ?? 0;
     return flushed;
   }

@@ -75,7 +75,7 @@ export class MarkerProtocol implements LaneProtocol {
 export async function moveMarker(p: MarkerParts, epoch: number, rows: number): Promise<void> {
   const { tx, table, id, lane } = p;
   lane.failpoint('mysql.marker');
-  const { affected } = await tx.runMatching(table.moveTo(epoch, id, tx.mark, rows), `note an epoch in ${table.shown}`);
+  const { affected } = await tx.runMatching(table.moveTo(epoch, id, rows), `note an epoch in ${table.shown}`);
   if (affected > 0) return;
   await tx.abort();
   throw fencedError(id, table.shown);

@@ -31,7 +31,12 @@ test('a name that nobody has: what was meant, or what there is', async () => {
   const rejects = (kind: 'reader' | 'writer', name: string, message: string, hint: string) =>
     assert.rejects(registry[kind](name), { code: 'PLUGIN_UNKNOWN', message, hint });
   await rejects('reader', 'steamreader', 'no reader is named "steamreader"', 'did you mean "streamreader"?');
-  await rejects('writer', 'oracle', 'no writer is named "oracle"', 'known writers: filewriter, mysqlwriter, streamwriter');
+  await rejects(
+    'writer',
+    'oracle',
+    'no writer is named "oracle"',
+    'known writers: filewriter, mysqlwriter, streamwriter',
+  );
   await rejects('reader', 'streamwriter', '"streamwriter" is no reader but a writer', 'did you mean "streamreader"?');
 });
 

@@ -2,7 +2,7 @@
 import { quoteName, quoteTable, type TableName } from '../../sql/names.js';
 import type { Binding, BoundColumn, RowKey } from './bind-columns.js';
 import { CELL_ROOM, REFUSED } from './cell-bytes.js';
-import { cellOf, endOf, isAbsent, isNull, startOf, type Piece, type RowForm } from './row-forms.js';
+import { bytesOf, cellOf, endOf, isAbsent, isNull, rowBytes, startOf, type Piece, type RowForm } from './row-forms.js';
 
 /** A server that must weigh more conditions than these against each other may give up and read the whole table. */
 const MOST_CONDITIONS = 500;
@@ -12,14 +12,8 @@ const OR = Buffer.from(' or ');
 const AND = Buffer.from(' and ');
 const NULL_WORD = Buffer.from('NULL');
 
-function keyRoom(binding: Binding, key: RowKey, piece: Piece, row: number, fixed: number): number {
-  let bytes = 0;
-  for (const c of key.columns) {
-    const cell = cellOf(binding, piece, row, c);
-    bytes += endOf(piece, cell) - startOf(piece, cell);
-  }
-  return bytes * 2 + key.columns.length * (CELL_ROOM + 300) + fixed;
-}
+/** A name in backquotes and a comparison. */
+const NAME_ROOM = 300;
 
 function appendKeyCell(binding: Binding, piece: Piece, row: number, c: BoundColumn, out: Buffer, at: number): number {
   const cell = cellOf(binding, piece, row, c);
@@ -45,15 +39,19 @@ function conditionWriter(binding: Binding, key: RowKey) {
 /** Rows that are not there are none to delete: a replayed delete finds nothing. */
 export function deleteForm(binding: Binding, key: RowKey, table: TableName, most: number): RowForm {
   const [first] = key.columns;
-  const shared = { doing: `delete from ${quoteTable(table)}`, binding, most: Math.min(most, MOST_CONDITIONS) };
-  const room = (piece: Piece, row: number): number => keyRoom(binding, key, piece, row, 64);
+  const shared = {
+    doing: `delete from ${quoteTable(table)}`,
+    binding,
+    most: Math.min(most, MOST_CONDITIONS),
+    cells: (piece: Piece, row: number): number => bytesOf(binding, key.columns, piece, row),
+    extra: key.columns.length * (CELL_ROOM + NAME_ROOM) + 64,
+  };
   if (first !== undefined && key.columns.length === 1 && !first.target.nullable) {
     return {
       ...shared,
       head: Buffer.from(`delete from ${quoteTable(table)} where ${quoteName(first.target.name)} in (`),
       separator: COMMA,
       tail: Buffer.from(')'),
-      room,
       append: (piece, row, out, at) => appendKeyCell(binding, piece, row, first, out, at),
     };
   }
@@ -63,7 +61,6 @@ export function deleteForm(binding: Binding, key: RowKey, table: TableName, most
     head: Buffer.from(`delete from ${quoteTable(table)} where (`),
     separator: Buffer.from(`)${OR.toString()}(`),
     tail: Buffer.from(')'),
-    room,
     append: condition,
   };
 }
@@ -84,11 +81,8 @@ export function updateForm(binding: Binding, key: RowKey, table: TableName, keyR
     most: 1,
     found: true,
     binding,
-    room: (piece, row) => {
-      const first = piece.section.firstCell + row * binding.width;
-      const bytes = endOf(piece, first + binding.width - 1) - startOf(piece, first);
-      return bytes * 2 + binding.columns.length * (CELL_ROOM + 300) + keyRoom(binding, key, piece, keyRow(row), 64);
-    },
+    cells: (piece, row) => rowBytes(binding, piece, row) + bytesOf(binding, key.columns, piece, keyRow(row)),
+    extra: (binding.columns.length + key.columns.length) * (CELL_ROOM + NAME_ROOM) + 64,
     append: (piece, row, out, at) => {
       let some = false;
       for (const [i, c] of binding.columns.entries()) {

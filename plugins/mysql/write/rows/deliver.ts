@@ -1,5 +1,6 @@
 /** Sends rows, and finds the bad ones among them without losing or doubling their neighbours. */
 import { SyncError, type RejectedRow } from 'syncx/plugin-api';
+import type { RunResult } from '../../connect/session.js';
 import type { Statements } from '../statements.js';
 import { complaintOfError, complaintOfWarnings, isDataError, isDuplicate, type Complaint } from './data-errors.js';
 import { PendingStatement, type RowRef } from './pending-statement.js';
@@ -12,8 +13,6 @@ const PACKET_SLACK = 64;
 export interface DeliveryOptions {
   /** False: the table keeps what a broken statement wrote. Then each statement is of one row. */
   readonly transactional: boolean;
-  /** A duplicate key is no complaint: the old row stays. */
-  readonly ignoreDuplicates: boolean;
   /** Bytes of a statement, about. */
   readonly target: number;
   readonly place: string;
@@ -60,9 +59,9 @@ export class Delivery {
   /** Sends it; where the server complains of a row, finds that row and sends the others. */
   async send(statement: PendingStatement): Promise<void> {
     if (statement.rows === 0) return;
-    const lone = statement.rows === 1;
-    if (lone && statement.bytes > this.limit) {
-      this.#tooLarge(statement);
+    const [only] = statement.rows === 1 ? statement.refs() : [];
+    if (only !== undefined && statement.bytes > this.limit) {
+      this.#tooLarge(only, statement.bytes);
       return;
     }
     this.#bytes += statement.bytes;
@@ -80,6 +79,7 @@ export class Delivery {
       open ??= new PendingStatement(form, Math.min(target, this.limit), this.limit, false);
       const how = open.append(ref.piece, ref.row);
       if (how === 'refused') this.reject(form, ref);
+      if (how === 'huge') this.rejectHuge(form, ref);
       if (how !== 'full') i++;
       if (how !== 'full' && !open.full) continue;
       await this.send(open);
@@ -101,29 +101,34 @@ export class Delivery {
     for (const some of [refs.slice(0, from), refs.slice(from, to), refs.slice(to)]) await this.sendRows(form, some);
   }
 
+  /** What the statement that has just ended was warned of; null: nothing that matters. */
+  async warned({ warnings }: RunResult): Promise<Complaint | null> {
+    if (warnings === 0) return null;
+    const words = await this.#to.session.query('show warnings', 'ask what the server warned of');
+    return complaintOfWarnings(words, warnings);
+  }
+
   /** @returns null: the rows are in the transaction; else nothing of the statement is. */
   async #attempt(statement: PendingStatement): Promise<Complaint | null> {
     const { form, rows } = statement;
     const bytes = statement.finish();
-    const { transactional, ignoreDuplicates } = this.#o;
+    const { transactional } = this.#o;
+    const keepsOld = form.keepsOld === true;
     if (transactional) await this.#to.savepoint();
-    let result;
+    let result: RunResult;
     try {
       result = await this.#to.run(bytes, form.doing);
     } catch (e) {
       if (!isDataError(e)) throw e;
-      if (!(ignoreDuplicates && rows === 1 && isDuplicate(e))) return complaintOfError(e);
+      if (!(keepsOld && rows === 1 && isDuplicate(e))) return complaintOfError(e);
       this.ignored++;
       return null;
     }
-    if (result.warnings > 0) {
-      const words = await this.#to.session.query('show warnings', 'ask what the server warned of');
-      const complaint = complaintOfWarnings(words, result.warnings);
-      if (complaint !== null) {
-        if (!transactional) throw this.#stored(complaint);
-        await this.#to.rollBack();
-        return complaint;
-      }
+    const complaint = await this.warned(result);
+    if (complaint !== null) {
+      if (!transactional) throw this.#stored(complaint);
+      await this.#to.rollBack();
+      return complaint;
     }
     if (form.found && result.affected === 0) {
       return {
@@ -132,17 +137,21 @@ export class Delivery {
         reason: `the target has no row with this key, and the change has not all of its columns`,
       };
     }
-    if (ignoreDuplicates) this.ignored += result.duplicates;
+    // Both numbers count a row that stays once on some servers and twice on others; what is left are the new ones.
+    if (keepsOld && rows > 1) this.ignored += rows - (result.affected - result.duplicates);
     return null;
   }
 
-  #tooLarge(statement: PendingStatement): void {
-    const [only] = statement.refs();
-    if (only === undefined) return;
-    const size = `the row takes ${String(statement.bytes)} bytes as a statement`;
+  /** A row whose cells alone are too many bytes. */
+  rejectHuge(form: RowForm, ref: RowRef): void {
+    this.#tooLarge(ref, form.cells(ref.piece, ref.row) + form.head.length);
+  }
+
+  #tooLarge({ piece, row }: RowRef, bytes: number): void {
+    const size = `the row takes ${String(bytes)} bytes as a statement`;
     const most = String(this.#to.session.server.maxAllowedPacket);
     const reason = `${size}, and max_allowed_packet of the server is ${most}: raise it there`;
-    this.#rejected.push(rejectedRow(only.piece, only.row, { column: null, reason }));
+    this.#rejected.push(rejectedRow(piece, row, { column: null, reason }));
   }
 
   #stored(complaint: Complaint): SyncError {

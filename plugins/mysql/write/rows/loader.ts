@@ -55,7 +55,7 @@ export class Loader {
     await this.#to.savepoint();
     try {
       const result = await this.#to.load(form.head.toString(), [bytes], form.doing);
-      if (result.warnings === 0 && result.affected === rows) return true;
+      if (result.affected === rows && (await this.#delivery.warned(result)) === null) return true;
     } catch (e) {
       if (!isSyncError(e) || isConnectionLost(e) || isLockTrouble(e)) throw e;
       if (isLoadForbidden(e)) this.#turnOff(complaintOfError(e).reason);

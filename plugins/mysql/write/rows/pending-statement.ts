@@ -15,7 +15,11 @@ interface Part {
   own: boolean;
 }
 
-export type Appended = 'taken' | 'refused' | 'full';
+/**
+ * `full`: the row would make it too long, and is not in it. `huge`: so would the row alone. A lone row that turns out to be
+ * too long only when it is written is taken: {@link PendingStatement.bytes} tells.
+ */
+export type Appended = 'taken' | 'refused' | 'full' | 'huge';
 
 export class PendingStatement {
   readonly form: RowForm;
@@ -50,10 +54,11 @@ export class PendingStatement {
     return this.#length + this.form.tail.length;
   }
 
-  /** `full`: the row would make it too long; it is not in it. A lone row is taken whatever its length. */
   append(piece: Piece, row: number): Appended {
     const { form } = this;
-    this.#reserve(form.room(piece, row) + form.tail.length + 16);
+    const cells = form.cells(piece, row);
+    if (cells > this.#limit) return 'huge';
+    this.#reserve(cells * 2 + form.extra + form.tail.length + 16);
     const before = this.#length;
     let at = before;
     if (this.rows > 0) at += form.separator.copy(this.#buffer, at);

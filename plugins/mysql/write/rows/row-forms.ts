@@ -28,13 +28,17 @@ export interface RowForm {
   readonly loneTail?: Buffer;
   /** Rows of a statement, at most. */
   readonly most: number;
-  /** Bytes that the row may need, at most. */
-  room(piece: Piece, row: number): number;
+  /** Bytes of the cells that it writes of the row, at most; exact where they are many. */
+  cells(piece: Piece, row: number): number;
+  /** Bytes that it may write beside twice those of the cells. */
+  readonly extra: number;
   /** Writes the row. @returns the offset behind it, or {@link REFUSED}: {@link refusalOf} says why. */
   append(piece: Piece, row: number, out: Buffer, at: number): number;
   readonly binding: Binding;
   /** The statement must find a row of the target. */
   readonly found?: boolean;
+  /** Rows whose key is there already stay as they are, and are no bad rows. */
+  readonly keepsOld?: boolean;
 }
 
 const SET = NULL_FLAG | ABSENT_FLAG;
@@ -67,10 +71,22 @@ export function endOf({ ends }: Piece, cell: number): number {
   return (ends[cell] ?? 0) & END_MASK;
 }
 
-function rowRoom(binding: Binding, piece: Piece, row: number, fixed: number): number {
+/** From here on cells that are not written are told from those that are. */
+const MANY_BYTES = 1 << 20;
+
+export function rowBytes(binding: Binding, piece: Piece, row: number): number {
   const first = piece.section.firstCell + row * binding.width;
-  const bytes = endOf(piece, first + binding.width - 1) - startOf(piece, first);
-  return bytes * 2 + binding.columns.length * CELL_ROOM + fixed;
+  const all = endOf(piece, first + binding.width - 1) - startOf(piece, first);
+  return all < MANY_BYTES ? all : bytesOf(binding, binding.columns, piece, row);
+}
+
+export function bytesOf(binding: Binding, columns: readonly BoundColumn[], piece: Piece, row: number): number {
+  let bytes = 0;
+  for (const c of columns) {
+    const cell = cellOf(binding, piece, row, c);
+    bytes += endOf(piece, cell) - startOf(piece, cell);
+  }
+  return bytes;
 }
 
 /** Hot loops read arrays, not objects. */
@@ -101,7 +117,8 @@ export function insertForm(binding: Binding, table: TableName, sql: InsertSql): 
     tail: Buffer.from(sql.tail),
     most: sql.most,
     binding,
-    room: (piece, row) => rowRoom(binding, piece, row, 64),
+    cells: (piece, row) => rowBytes(binding, piece, row),
+    extra: count * CELL_ROOM + 64,
     append: (piece, row, out, at) => {
       const { data, ends } = piece;
       const base = piece.section.firstCell + row * width;
@@ -150,7 +167,8 @@ export function loadForm(binding: Binding, table: TableName, most: number): RowF
     tail: Buffer.alloc(0),
     most,
     binding,
-    room: (piece, row) => rowRoom(binding, piece, row, 64),
+    cells: (piece, row) => rowBytes(binding, piece, row),
+    extra: count * CELL_ROOM + 64,
     append: (piece, row, out, at) => {
       const { data, ends } = piece;
       const base = piece.section.firstCell + row * width;

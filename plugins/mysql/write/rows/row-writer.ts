@@ -73,7 +73,6 @@ export class RowWriter {
     const place = showTable(table.name);
     this.#delivery = new Delivery(statements, {
       transactional: this.#transactional,
-      ignoreDuplicates: options.writeMode === 'insert-ignore',
       target: options.maxStatementBytes ?? STATEMENT_BYTES,
       place,
     });
@@ -162,7 +161,7 @@ export class RowWriter {
         const how = open.append(piece, row);
         ship = how === 'full' || open.full;
         if (how === 'full') break;
-        if (how === 'refused') ship = await this.#refused(forms, piece, row, ship);
+        if (how === 'refused' || how === 'huge') ship = await this.#refused(forms, piece, row, how, ship);
       }
       if (ship) await this.#ship();
     }
@@ -181,18 +180,26 @@ export class RowWriter {
   }
 
   /** @returns whether what is open is to be shipped. */
-  async #refused(forms: TableForms, piece: Piece, row: number, ship: boolean): Promise<boolean> {
-    const open = this.#open;
+  async #refused(
+    forms: TableForms,
+    piece: Piece,
+    row: number,
+    how: 'refused' | 'huge',
+    ship: boolean,
+  ): Promise<boolean> {
+    const form = this.#open?.form ?? forms.plain;
+    const file = this.#insertOfOpen !== null;
     const absent = forms.binding.columns.some((c) => isAbsent(piece, cellOf(forms.binding, piece, row, c)));
-    if (open === null || this.#insertOfOpen === null || !absent) {
-      this.#delivery.reject(open?.form ?? forms.plain, { piece, row });
-      return ship;
+    if (file && (absent || how === 'huge')) {
+      // A line of a file has no word for a default, and a packet of it a length of its own.
+      await this.#ship();
+      await this.#settled();
+      await this.#delivery.sendRows(forms.plain, [{ piece, row }]);
+      return true;
     }
-    // A line of a file has no word for a default.
-    await this.#ship();
-    await this.#settled();
-    await this.#delivery.sendRows(forms.plain, [{ piece, row }]);
-    return true;
+    if (how === 'huge') this.#delivery.rejectHuge(form, { piece, row });
+    else this.#delivery.reject(form, { piece, row });
+    return ship;
   }
 
   /** Begins to send what is open, once what is under way has ended. */

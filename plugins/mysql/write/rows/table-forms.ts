@@ -37,7 +37,7 @@ export class TableForms {
       if (mode === 'insert') return this.#insert('insert into', '');
       if (mode === 'update') return this.#insert('insert into', this.#overwrite(allReplace));
       const tail = keepOld(this.binding);
-      return { ...this.#insert('insert into', tail), loneTail: Buffer.alloc(0) };
+      return { ...this.#insert('insert into', tail), loneTail: Buffer.alloc(0), keepsOld: true };
     });
   }
 
