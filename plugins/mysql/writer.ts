@@ -3,6 +3,8 @@ import {
   defineWriter,
   type LaneContext,
   type LaneWriter,
+  type PlanColumn,
+  type WriterFacts,
   type Logger,
   type PluginContext,
   type RowBatch,
@@ -52,6 +54,7 @@ class MysqlWriter {
       delivery,
       replacesTarget: this.#o.writeStrategy === 'swap',
       ...(exactlyOnce ? { epochLimit: { bytes, hardBytes: Math.max(HARD_BYTES, 4 * bytes) } } : {}),
+      explain: (from) => this.#explain(from),
       begin: (run) => this.#begin(run),
       openLane: (lane) => this.#openLane(lane),
       // Lanes keep no state: whatever they are, the markers of the run are in the table.
@@ -73,6 +76,12 @@ class MysqlWriter {
 
   #open(): Promise<Session> {
     return openSession(this.#endpoints, { side: 'sink' }, this.#context.signal);
+  }
+
+  async #explain(from: readonly PlanColumn[] | null): Promise<WriterFacts> {
+    const { explainTarget } = await import('./write/explain.js'); // only for plans
+    await using session = await this.#open();
+    return await explainTarget({ session, options: this.#o, target: this.#target, where: this.#where(), from });
   }
 
   async #begin(run: RunIdentity): Promise<void> {
