@@ -25,6 +25,7 @@ import { RowSink } from './write/row-sink.js';
 import { RowWriter, isTransactional } from './write/rows/row-writer.js';
 import { runStep, type StepParts } from './write/run-steps.js';
 import { assertSwappable, beginSwap, completeSwap, dropShadow, shadowOf } from './write/swap.js';
+import { listBranches, rollBackListed } from './write/xa.js';
 import { assertXa } from './write/xa-probe.js';
 import { LaneBranch, XaProtocol } from './write/xa-protocol.js';
 import { isInnodb, lookAtTarget, type Target } from './write/target.js';
@@ -70,12 +71,22 @@ class MysqlWriter {
         log: this.#context.log,
         failpoint: (step) => this.#context.failpoint(step),
       }),
+      branches: {
+        list: () =>
+          this.#withSession(async (s) => (await listBranches(s)).map(({ xid, ...of }) => ({ id: xid, ...of }))),
+        rollBack: (id) => this.#withSession((s) => rollBackListed(s, id)),
+      },
       complete: (run) => this.#complete(run),
     };
   }
 
   #open(): Promise<Session> {
     return openSession(this.#endpoints, { side: 'sink' }, this.#context.signal);
+  }
+
+  async #withSession<T>(f: (session: Session) => Promise<T>): Promise<T> {
+    await using session = await this.#open();
+    return await f(session);
   }
 
   async #explain(from: readonly PlanColumn[] | null): Promise<WriterFacts> {

@@ -111,7 +111,7 @@ function columnsOf({ options, from }: ToExplain, facts: TableFacts): readonly Pl
 }
 
 /** What the row writer would say at the first row. */
-function bindingProblems({ options: o, target, session }: ToExplain, schema: RowSchema | null): readonly PlanProblem[] {
+function bindingProblems({ options: o, target }: ToExplain, schema: RowSchema | null): readonly PlanProblem[] {
   if (target.facts === null || schema === null) return [];
   const problems: PlanProblem[] = [];
   const key = keyOption(o);
@@ -119,7 +119,6 @@ function bindingProblems({ options: o, target, session }: ToExplain, schema: Row
     bindColumns(schema, target.facts, {
       columns: wantedColumns(o),
       uniqueKey: key.length === 0 ? null : key,
-      minusZero: !session.server.mariadb,
       warn: (column, what) => {
         const message = `the column \`${column}\` ${what}`;
         problems.push({ level: 'warning', code: 'COLUMN_MISMATCH', message, place: showTable(target.name) });
