@@ -94,7 +94,7 @@ const FAULTS: readonly (readonly [type: string, good: string, bad: string])[] = 
   ['varchar(3) character set utf8mb4', 'äöü', 'äöüß'],
   ['varbinary(3)', 'abc', 'abcd'],
   ['int not null', '1', '\\N'],
-  ['date', '2024-02-31', '2024-13-01'],
+  ['date', '2024-02-29', '2024-13-01'],
   ['datetime', '2024-02-29 10:00:00', 'yesterday'],
   ['time', '-838:59:59', '839:00:00'],
   ['decimal(5,2)', '999.99', '1000.00'],

@@ -59,6 +59,10 @@ export async function waitForWriters(
     );
     return;
   }
+  if (open.length > 0) {
+    const most = `at most ${String(limitMs / 1000)} s`;
+    log.info({ transactions: open.length }, `waits for open transactions, which may still commit old values, ${most}`);
+  }
   while (open.length > 0) {
     if (performance.now() > until) {
       log.warn(
