@@ -87,7 +87,7 @@ export class Repairer implements AsyncDisposable {
     });
   }
 
-  /** In one epoch: all of them, or none. @throws SyncError where the target refuses a row. */
+  /** In one epoch: with an exactly-once writer all of them, or none. @throws SyncError where the target refuses a row. */
   async apply(pairing: Pairing, found: readonly Found[]): Promise<void> {
     const epoch = ++this.#epoch;
     await pluginCall('SINK_IO', async () => {
@@ -95,6 +95,7 @@ export class Repairer implements AsyncDisposable {
         // Rows too many go first: their values may be in the way of a unique key.
         for (const batch of batchesOf(pairing, found)) {
           refuse((await this.#lane.write(batch, this.#signal)).rejected);
+          this.#points.hit('repair.batch');
         }
         this.#points.hit('repair.written');
         refuse((await this.#lane.prepare(epoch, { last: true })).rejected);
@@ -128,7 +129,7 @@ function refuse(rejected: readonly RejectedRow[] | null): void {
   const column = first.column === null ? '' : ` (column \`${first.column}\`)`;
   throw new SyncError('ROW_INVALID', `the target refuses a row of the source${column}: ${first.reason}`, {
     ...(first.place === null ? {} : { place: first.place }),
-    hint: 'Nothing of this part of the repair was written. Mend the row at the source, or the table.',
+    hint: 'Mend the row at the source, or the table, and repair again.',
   });
 }
 
