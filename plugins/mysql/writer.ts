@@ -18,11 +18,13 @@ import { MysqlCommitter } from './write/committer.js';
 import { createTableSql } from './write/create-table.js';
 import { EpochTransaction } from './write/epoch-transaction.js';
 import { MysqlLaneWriter } from './write/lane-writer.js';
-import { MarkerProtocol, PlainProtocol, adoption } from './write/protocol.js';
+import { MarkerProtocol, PlainProtocol, adoption, type LaneProtocol, type MarkerParts } from './write/protocol.js';
 import { RowSink } from './write/row-sink.js';
 import { RowWriter, isTransactional } from './write/rows/row-writer.js';
 import { runStep, type StepParts } from './write/run-steps.js';
 import { assertSwappable, beginSwap, completeSwap, dropShadow, shadowOf } from './write/swap.js';
+import { assertXa } from './write/xa-probe.js';
+import { LaneBranch, XaProtocol } from './write/xa-protocol.js';
 import { isInnodb, lookAtTarget, type Target } from './write/target.js';
 import { WRITER_OPTIONS, checkWriter, keyOption, wantedColumns, type WriterOptions } from './writer-options.js';
 import { readBackTable } from './verify/read-back.js';
@@ -57,6 +59,7 @@ class MysqlWriter {
       committer: new MysqlCommitter({
         open: () => this.#open(),
         table: commitTable,
+        exactlyOnce,
         xa: this.#o.commitProtocol === 'xa',
         giveUp: async (session, runId) => {
           if (this.#o.writeStrategy === 'swap') await dropShadow(session, this.#target, runId);
@@ -77,6 +80,7 @@ class MysqlWriter {
     const { log } = this.#context;
     await using session = await this.#open();
     if (exactlyOnce) await commitTable.create(session);
+    if (exactlyOnce && this.#o.commitProtocol === 'xa') await assertXa(() => this.#open(), commitTable, run.runId);
     if (downgraded) log.warn({ delivery }, `this run is ${delivery}, not exactly-once: ${why ?? ''}`);
     await runStep(this.#stepParts(session, run), 'preSql');
     if (this.#o.writeStrategy === 'swap') await beginSwap(session, this.#target, run);
@@ -106,18 +110,17 @@ class MysqlWriter {
     const { exactlyOnce, commitTable, name, facts } = this.#target;
     const place = showTable(name);
     const id = { runId: lane.run.runId, lane: lane.lane, attempt: lane.run.attempt };
+    const branch = exactlyOnce && this.#o.commitProtocol === 'xa' ? new LaneBranch(commitTable, id) : null;
     const tx = new EpochTransaction({
       open: () => openSession(this.#endpoints, { side: 'sink' }, lane.signal),
-      adopt: exactlyOnce ? adoption(commitTable, id) : () => Promise.resolve(),
-      brackets: PLAIN_TRANSACTION,
+      adopt: branch?.adopt ?? (exactlyOnce ? adoption(commitTable, id) : () => Promise.resolve()),
+      brackets: branch ?? PLAIN_TRANSACTION,
       transactional: facts === null || isTransactional(facts),
       place,
       log: lane.log,
       signal: lane.signal,
     });
-    const protocol = exactlyOnce
-      ? new MarkerProtocol({ tx, table: commitTable, id, lane, place: `${this.#where()}, ${place}` })
-      : new PlainProtocol(tx);
+    const protocol = this.#protocol({ tx, table: commitTable, id, lane, place: `${this.#where()}, ${place}` }, branch);
     const into = this.#o.writeStrategy === 'swap' ? shadowOf(name, lane.run.runId) : name;
     const writer = new MysqlLaneWriter({
       tx,
@@ -131,6 +134,11 @@ class MysqlWriter {
       await writer[Symbol.asyncDispose]();
       throw e;
     }
+  }
+
+  #protocol(parts: MarkerParts, branch: LaneBranch | null): LaneProtocol {
+    if (!this.#target.exactlyOnce) return new PlainProtocol(parts.tx);
+    return branch === null ? new MarkerProtocol(parts) : new XaProtocol(parts, branch);
   }
 
   async #openRows(first: RowBatch, tx: EpochTransaction, into: TableName, log: Logger): Promise<RowSink> {

@@ -2,6 +2,7 @@ import { addCounters } from '../core/checkpoint/format.js';
 import type { RunSummary } from '../core/job/run-types.js';
 import type { ErrorReport, JsonObject } from '../plugin-api/index.js';
 import { formatBytes, formatCount } from './units.js';
+import { verdictText } from './verify-text.js';
 
 /** The object of `--output json`: the keys that scripts rely on first. */
 export function summaryJson(s: RunSummary): JsonObject {
@@ -27,6 +28,7 @@ export function summaryJson(s: RunSummary): JsonObject {
     dirtyFiles: s.dirtyFiles,
     thisStart: { ...s.thisStart },
     uncommitted: { ...s.uncommitted },
+    ...(s.verify ? { verify: { ...s.verify } as unknown as JsonObject } : {}),
   };
 }
 
@@ -65,6 +67,7 @@ export function summaryText(s: RunSummary): string {
     ['epochs', formatCount(s.epochs)],
     ...(s.restarts > 0 ? ([['restarts', formatCount(s.restarts)]] as const) : []),
     ['delivery', s.delivery],
+    ...(s.verify ? ([['verified', verdictText(s.verify)]] as const) : []),
   ];
   const width = Math.max(...rows.map(([k]) => k.length));
   return rows.map(([k, v]) => `${k.padEnd(width)}  ${v}`).join('\n');

@@ -19,12 +19,13 @@ export interface VerifyAsked {
   /** Rows of the result are for a script: no live line. */
   readonly quiet: boolean;
   readonly redact: Redact;
+  readonly stop?: AbortSignal;
 }
 
 export async function runVerify(
   parts: readonly JobSpec[],
   registry: Registry,
-  { stateRoot, key, repair, quiet, redact }: VerifyAsked,
+  { stateRoot, key, repair, quiet, redact, stop }: VerifyAsked,
 ): Promise<readonly VerifyOutcome[]> {
   const live = onTerminal() && !quiet;
   const line = live ? await liveStderr() : plainStderr();
@@ -44,7 +45,7 @@ export async function runVerify(
     return await verifyParts(parts, {
       log,
       stateRoot,
-      signal: ended.signal,
+      signal: stop ? AbortSignal.any([stop, ended.signal]) : ended.signal,
       key,
       repair,
       useReader: ({ reader, options }) => givenUse(registry, 'reader', reader, options),

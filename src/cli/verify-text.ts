@@ -63,10 +63,10 @@ function how({ by, chunks }: VerifyResult): string {
   return `by sums of ${all} of keys${differing}`;
 }
 
-export const total = (d: Differences): number => d.missing + d.extra + d.different;
+const total = (d: Differences): number => d.missing + d.extra + d.different;
 
 /** `3 keys differ: 1 missing in the target, 2 different` */
-export function differencesText(d: Differences, what: (n: number) => string = keys): string {
+function differencesText(d: Differences, what: (n: number) => string = keys): string {
   const parts = [
     ...(d.missing > 0 ? [`${formatCount(d.missing)} missing in the target`] : []),
     ...(d.extra > 0 ? [`${formatCount(d.extra)} only in the target`] : []),
@@ -74,6 +74,13 @@ export function differencesText(d: Differences, what: (n: number) => string = ke
   ];
   const n = total(d);
   return `${d.complete ? '' : 'at least '}${what(n)} ${n === 1 ? 'differs' : 'differ'}: ${parts.join(', ')}`;
+}
+
+/** `equal`, or what differs; of a run's summary. */
+export function verdictText(r: VerifyResult): string {
+  const { differences: d } = r;
+  const [first] = d.first.map((x) => differenceRow(x).join(' '));
+  return `${verdict(r, d)}${first === undefined ? '' : `; the first is ${first}`}`;
 }
 
 function verdict(r: VerifyResult, d: Differences): string {
@@ -94,7 +101,7 @@ function repairLine({ written, deleted, left }: NonNullable<VerifyResult['repair
   return `${done}; now ${total(left) === 0 ? 'the two sides still differ' : differencesText(left)}`;
 }
 
-export function value(text: string | null): string {
+function value(text: string | null): string {
   if (text === null) return 'NULL';
   const quoted = JSON.stringify(text);
   return quoted.length <= LONGEST ? quoted : `${quoted.slice(0, LONGEST - 1)}…`;

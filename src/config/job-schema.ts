@@ -194,6 +194,11 @@ export const SETTING_SCHEMA: SchemaNode = {
         },
       },
     },
+    verify: {
+      type: 'boolean',
+      default: false,
+      description: 'Compares source and target when the run is finished; it ends with exit 1 where they differ.',
+    },
     restore: {
       type: 'object',
       properties: {

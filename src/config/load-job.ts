@@ -6,7 +6,7 @@ import type { JobInput, JobResult, PluginSource } from './job.js';
 import { jobIdProblem } from '../job/job-id.js';
 import type { JobSpec, PluginUse } from '../job/job-spec.js';
 import type { TransformSpec } from '../job/transform-spec.js';
-import type { AnyReaderDefinition, AnyWriterDefinition } from '../plugin-api/index.js';
+import { internSchema, type AnyReaderDefinition, type AnyWriterDefinition } from '../plugin-api/index.js';
 import { OptionWalk, type WalkedUse } from './option-walk.js';
 import { parametersFor } from './parameters/load.js';
 import type { Parameters } from './parameters/parameters.js';
@@ -79,6 +79,7 @@ export async function loadJob(input: JobInput, plugins: PluginSource): Promise<J
   const idProblem = typeof setting?.jobId === 'string' ? jobIdProblem(setting.jobId) : null;
   if (idSpot && idProblem !== null) walk.report('error', idSpot.node, idSpot.path, idProblem, null);
   const settings = setting?.checkpoint ? buildSettings({ ...setting, checkpoint: setting.checkpoint }, walk) : null;
+  if (settings?.verify === true) checkVerify(pairs, walk);
   for (const name of parameters?.unused() ?? []) {
     walk.report('warning', 0, [], `parameter ${name} is given, and nothing in the file asks for it`, null);
   }
@@ -116,6 +117,25 @@ export async function loadJob(input: JobInput, plugins: PluginSource): Promise<J
     clockGiven: fixed,
     problems,
   };
+}
+
+/** What could never be compared must not run for hours first. */
+function checkVerify(pairs: readonly Pair[], walk: OptionWalk): void {
+  const spot = walk.spots.get('/job/setting/verify');
+  for (const { reader, writer } of pairs) {
+    if (!spot || !reader || !writer) continue;
+    const [r, w] = [reader.definition, writer.definition];
+    if (r.boundedness(reader.options) !== 'bounded') {
+      const hint = 'leave it out, or read something that ends';
+      walk.report('error', spot.node, spot.path, 'the job does not end by itself, so nothing could be compared', hint);
+    } else if (r.replayable === false) {
+      const message = `the rows of the ${r.name} reader cannot be read again, so nothing could be compared`;
+      walk.report('error', spot.node, spot.path, message, 'leave it out');
+    } else if ((w.readBack?.(writer.options, internSchema([])) ?? null) === null) {
+      const message = `what the ${w.name} writer writes here cannot be read again, so nothing could be compared`;
+      walk.report('error', spot.node, spot.path, message, 'leave it out, or write files or tables');
+    }
+  }
 }
 
 async function withConf(root: Node, conf: readonly GivenConf[], walk: OptionWalk): Promise<Node> {

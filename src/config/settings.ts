@@ -14,6 +14,7 @@ export interface RawSetting {
   };
   readonly errorLimit?: { readonly record?: number; readonly percentage?: number };
   readonly dirty?: { readonly path?: string; readonly hadoopConfig?: Readonly<Record<string, unknown>> };
+  readonly verify?: boolean;
   readonly dryRun?: boolean;
   readonly checkpoint?: {
     readonly interval: number;
@@ -68,6 +69,7 @@ export function buildSettings(
       resume: c.resume,
       resumeMaxAgeMs: c.resumeMaxAge,
     },
+    verify: raw.verify ?? false,
     restart: restartOf(raw, walk),
   };
 }

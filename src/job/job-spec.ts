@@ -61,6 +61,8 @@ export interface JobSettings {
   /** Where files of dirty rows go; null: `dirty` in the run's state folder. */
   readonly dirtyDir: string | null;
   readonly checkpoint: CheckpointSettings;
+  /** Once the run is finished source and target are compared. */
+  readonly verify: boolean;
   readonly restart: RestartSettings;
 }
 

@@ -42,6 +42,7 @@ export const ERROR_CODES = {
   SINK_IO: code(1, 'retry', 'sink', 'Writing to the target failed.'),
   SINK_FULL: code(1, 'never', 'sink', 'The target has no space left.'),
   SINK_CONFLICT: code(1, 'never', 'sink', 'The target holds something that must not be replaced.'),
+  TARGET_DIFFERS: code(1, 'never', 'data', 'The target does not hold the rows of the source (setting.verify).'),
   STATE_IO: code(1, 'retry', 'state', 'The state folder cannot be read or written.'),
   STATE_CORRUPT: code(4, 'never', 'state', 'A state file is damaged or from a newer version.'),
   STATE_LOCKED: code(4, 'never', 'state', 'Another process runs this job.'),

@@ -26,6 +26,7 @@ export const SETTINGS: JobSettings = {
   rowsPerSecond: 0,
   errorLimit: { record: 0, percentage: null },
   dirtyDir: null,
+  verify: false,
   restart: { strategy: 'none' },
   checkpoint: {
     intervalMs: 10_000,

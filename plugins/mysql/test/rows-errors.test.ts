@@ -93,3 +93,38 @@ onServers(SERVERS, 'a constraint, a trigger, a row beyond all limits: rejected r
     assert.ok(rejected.some((r) => r.includes('no such words')));
   }
 });
+
+onServers(
+  SERVERS,
+  'a session that reads texts otherwise is refused; one that is not strict changes nothing',
+  async (db) => {
+    await db.run('create table t (id int primary key, v varchar(3)) engine=InnoDB');
+    const columns = [ID, column('v', 'string')];
+    const batch = () =>
+      batchOf(columns, [
+        ['1', "a'\\"],
+        ['2', 'long'],
+        ['3', null],
+      ]);
+    const prepare = (mode: string) => async () => {
+      await using session = await db.open('sink');
+      await session.run(`set session sql_mode='${mode}'`, 'set a mode');
+      await session.run('start transaction', 'begin');
+      const writer = new RowWriter(
+        await findTable(session, 't', db.name, 'sink'),
+        DEFAULTS,
+        new TestStatements(session),
+      );
+      await writer.write(batch(), new AbortController().signal);
+      await writer.flush();
+      await session.run('commit', 'commit');
+      return writer.takeRejected()?.map((r) => r.reason);
+    };
+    await assert.rejects(
+      prepare('NO_BACKSLASH_ESCAPES'),
+      (e) => isSyncError(e) && e.code === 'JOB_INVALID' && e.message.includes('NO_BACKSLASH_ESCAPES'),
+    );
+    assert.deepEqual(await prepare('ANSI_QUOTES')(), ["1265 Data truncated for column 'v'"]);
+    assert.deepEqual(await table(db, 'select * from t'), ["1|a'\\", '3|∅']);
+  },
+);

@@ -24,6 +24,7 @@ export async function drive(
   db: TestDatabase,
   { host, ...options }: DriveOptions = {},
   run: RunIdentity = testRun(),
+  begins = run.attempt === 1,
 ): Promise<DrivenWriter> {
   const warnings: string[] = [];
   const tell = (_fields: JsonObject, message: string): void => void warnings.push(message);
@@ -40,7 +41,7 @@ export async function drive(
     ...options,
   });
   const writer = await definition.create(filled, { ...testContext(), log });
-  if (run.attempt === 1) await writer.begin(run);
+  if (begins) await writer.begin(run);
   return {
     writer,
     run,

@@ -9,7 +9,7 @@ import type {
 } from 'syncx/plugin-api';
 import { ER, errnoOf } from '../connect/mysql-errors.js';
 import type { Session } from '../connect/session.js';
-import { CommitTable, fencedError, type LaneId } from './commit-table.js';
+import { CommitTable, fencedError, type LaneId, type LaneMarker } from './commit-table.js';
 import { killMarked } from './connection-mark.js';
 import { committableData, type CommittableData } from './protocol.js';
 import { commitBranch, rollBackBranches } from './xa.js';
@@ -18,6 +18,8 @@ export interface CommitterParts {
   open(): Promise<Session>;
   /** Of today's job; committables name their own. */
   readonly table: CommitTable;
+  /** False: the run writes no markers, and its user need not see the table. */
+  readonly exactlyOnce: boolean;
   /** Prepared branches may be there; listing them takes a right that a job with markers need not have. */
   readonly xa: boolean;
   /** Removes what belongs to a run as a whole and nobody will go on with. */
@@ -30,6 +32,8 @@ export interface CommitterParts {
 const POLITE_S = 2;
 /** After that it is killed; rolling back a large transaction takes its time. */
 const PATIENT_S = 60;
+
+const TABLE_DENIED = 1142;
 
 /** Committables in, facts out: by the marker rows, once no earlier start can change them any more. */
 export class MysqlCommitter implements Committer {
@@ -55,7 +59,7 @@ export class MysqlCommitter implements Committer {
           this.#p.xa ? rollBackBranches(s, run.runId, run.attempts) : Promise.resolve(0);
         removed += await branches(session);
         const attempt = Math.max(...run.attempts);
-        for (const row of await this.#p.table.ofRun(session, run.runId)) {
+        for (const row of await this.#markers(session, run.runId)) {
           if (row.attempt > attempt)
             throw fencedError({ runId: run.runId, lane: row.lane, attempt }, this.#p.table.shown);
           const id: LaneId = { runId: run.runId, lane: row.lane, attempt };
@@ -73,9 +77,18 @@ export class MysqlCommitter implements Committer {
 
   highWater(runId: string): Promise<number> {
     return this.#with(async (session) => {
-      const rows = await this.#p.table.ofRun(session, runId);
+      const rows = await this.#markers(session, runId);
       return rows.reduce((most, r) => Math.max(most, r.epoch), 0);
     });
+  }
+
+  async #markers(session: Session, runId: string): Promise<readonly LaneMarker[]> {
+    try {
+      return await this.#p.table.ofRun(session, runId);
+    } catch (e) {
+      if (!this.#p.exactlyOnce && errnoOf(e) === TABLE_DENIED) return [];
+      throw e;
+    }
   }
 
   async #recoverOne(session: Session, run: RunIdentity, c: CommittableData): Promise<RecoverAnswer> {

@@ -133,6 +133,11 @@ export class EpochTransaction implements Statements {
     }
   }
 
+  /** Something that may be tried again as it is, with no transaction open. */
+  outside<T>(f: (session: Session) => Promise<T>): Promise<T> {
+    return this.#trying(false, f);
+  }
+
   /** Undoes all since the last end. Never fails: a connection that is gone has undone it too. */
   async abort(): Promise<void> {
     const session = this.#session;

@@ -31,6 +31,7 @@ export class MysqlLaneWriter implements LaneWriter {
     signal.addEventListener('abort', stop, { once: true });
     try {
       await tx.ready();
+      if (tx.empty) await protocol.begin?.();
       this.#rows ??= await this.#p.openRows(batch, tx);
       const written = await this.#rows.write(batch, signal);
       this.#count += batch.rows - (written.rejected?.length ?? 0);

@@ -21,6 +21,8 @@ export interface CommittableData {
 }
 
 export interface LaneProtocol {
+  /** Before the first row of an epoch. */
+  begin?(): Promise<void>;
   /** @returns null: the epoch needs no evidence, as nothing can be lost of it. */
   prepare(epoch: number, rows: number): Promise<Committable | null>;
   commit(epoch: number): Promise<void>;

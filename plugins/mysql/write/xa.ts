@@ -45,6 +45,9 @@ async function end(session: Session, how: 'commit' | 'rollback', xid: string): P
 
 export const rollBackBranch = (session: Session, xid: string): Promise<boolean> => end(session, 'rollback', xid);
 
+/** On the connection that prepared it, or on another once that is gone. @returns false: there is none of that name. */
+export const commitNow = (session: Session, xid: string): Promise<boolean> => end(session, 'commit', xid);
+
 /** Only where it is listed: XA COMMIT of a name that is unknown says nothing. */
 export async function commitBranch(session: Session, xid: string): Promise<boolean> {
   const listed = (await listBranches(session)).some((b) => b.xid === xid);
@@ -55,7 +58,9 @@ export async function commitBranch(session: Session, xid: string): Promise<boole
 export async function rollBackBranches(session: Session, runId: string, attempts: readonly number[]): Promise<number> {
   let n = 0;
   for (const b of await listBranches(session)) {
-    if (b.runId === runId && attempts.includes(b.attempt) && (await rollBackBranch(session, b.xid))) n++;
+    // Attempt 0 is the probe of a start that was killed over it.
+    const theirs = b.runId === runId && (b.attempt === 0 || attempts.includes(b.attempt));
+    if (theirs && (await rollBackBranch(session, b.xid))) n++;
   }
   return n;
 }

@@ -45,6 +45,17 @@ export async function runCommand(args: RunArguments): Promise<number> {
   let outcomes: readonly PartOutcome[];
   try {
     outcomes = await runLoaded(loaded, stateRoot, stop.signal, registry, args, redact);
+    if (loaded.parts.some((p) => p.settings.verify)) {
+      const { verifyFinished } = await import('../verify-after-run.js');
+      const quiet = args.output === 'json';
+      outcomes = await verifyFinished(loaded.parts, outcomes, {
+        stateRoot,
+        stop: stop.signal,
+        registry,
+        quiet,
+        redact,
+      });
+    }
   } catch (e) {
     return refuse(toSyncError(e), [], args.output);
   } finally {

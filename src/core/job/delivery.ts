@@ -1,5 +1,6 @@
 import { SyncError, type Delivery, type Reader, type Writer } from '../../plugin-api/index.js';
 import type { JobSpec } from '../../job/job-spec.js';
+import { readOnce } from '../verify/read-once.js';
 
 const ORDER: readonly Delivery[] = ['exactly-once', 'effectively-once-by-key', 'at-least-once', 'at-most-once'];
 
@@ -13,6 +14,7 @@ export function pairDelivery(reader: Reader, writer: Writer): Delivery {
 
 /** @throws SyncError JOB_INVALID where the job asks for more than the pair promises. */
 export function assertDelivery(job: JobSpec, reader: Reader, writer: Writer): void {
+  if (job.settings.verify && !reader.replayable) throw readOnce(job.reader.definition.name);
   const is = pairDelivery(reader, writer);
   if (!job.exactlyOnce || is === 'exactly-once') return;
   const pair = `${job.reader.definition.name} → ${job.writer.definition.name}`;

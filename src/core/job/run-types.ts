@@ -1,4 +1,5 @@
 import type { JobSpec } from '../../job/job-spec.js';
+import type { VerifyResult } from '../verify/verify-types.js';
 import type { AnyWriterDefinition, ErrorReport, Delivery, Logger } from '../../plugin-api/index.js';
 
 /** Rows and bytes; of a lane, of a run. `written` counts rows that were handed to the writer and not rejected. */
@@ -48,6 +49,8 @@ export interface RunSummary extends Counters {
   /** Folder with the files of dirty rows; null where there are none. */
   readonly dirtyFiles: string | null;
   readonly error: ErrorReport | null;
+  /** Of `setting.verify`; left out where nothing was compared. */
+  readonly verify?: VerifyResult;
 }
 
 export interface RunDeps {

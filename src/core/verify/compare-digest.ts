@@ -78,6 +78,7 @@ export class DigestSides implements AsyncDisposable {
       opened.push(source);
       const schema = internSchema(source.facts.columns);
       const targetSide = await sides.openTarget(schema);
+      if (targetSide === null) return await close();
       opened.push(targetSide);
       const target = await digestOf(targetSide);
       if (target === null) return await close();

@@ -16,6 +16,7 @@ import {
 import type { PluginUse } from '../../job/job-spec.js';
 import { pluginCall } from '../job/plugin-call.js';
 import { MetricRegistry } from '../observe/metrics.js';
+import { readOnce } from './read-once.js';
 
 export interface SideUse {
   readonly use: Pick<PluginUse<AnyReaderDefinition>, 'definition' | 'options'>;
@@ -126,15 +127,4 @@ export class ReadSide implements AsyncDisposable {
     await this.#lane?.[Symbol.asyncDispose]();
     await this.reader.close?.();
   }
-}
-
-export function readOnce(name: string): SyncError {
-  return new SyncError(
-    'JOB_INVALID',
-    `the rows of the ${name} reader cannot be read again, so there is nothing to compare with`,
-    {
-      place: 'reader',
-      hint: 'Verify jobs whose source can be read twice: files, tables.',
-    },
-  );
 }

@@ -10,16 +10,17 @@ export class SideRows implements AsyncDisposable {
   filtered = 0;
   #unreadable = 0;
   #why: string | null = null;
-  readonly #side: ReadSide;
+  readonly #side: ReadSide | null;
   readonly #transform: RowTransform | null;
   readonly #batches: AsyncGenerator<RowBatch>;
   #first: RowBatch | null = null;
   #looked = false;
 
-  constructor(side: ReadSide, transform: RowTransform | null, splits?: readonly Split[]) {
+  /** Null: there is nothing to read, and so no row. */
+  constructor(side: ReadSide | null, transform: RowTransform | null, splits?: readonly Split[]) {
     this.#side = side;
     this.#transform = transform;
-    this.#batches = side.batches(splits);
+    this.#batches = side?.batches(splits) ?? noBatches();
   }
 
   get count(): SideCount {
@@ -67,9 +68,13 @@ export class SideRows implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#side.stop();
+    this.#side?.stop();
     // What it throws now comes of the stop; whoever was reading has been told.
     await this.#batches.return(undefined).catch(() => undefined);
-    await this.#side[Symbol.asyncDispose]();
+    await this.#side?.[Symbol.asyncDispose]();
   }
+}
+
+async function* noBatches(): AsyncGenerator<RowBatch> {
+  yield* [];
 }

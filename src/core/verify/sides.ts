@@ -2,6 +2,7 @@
 import {
   internSchema,
   SyncError,
+  toSyncError,
   type ReadBack,
   type RowSchema,
   type Split,
@@ -35,6 +36,8 @@ export class Sides {
   readonly #context: SideContext;
   /** Of the last reading. */
   back: ReadBack | null = null;
+  /** Why the target has no rows; null: it is there. */
+  missing: string | null = null;
 
   constructor(job: JobSpec, deps: VerifyDeps, source: SideUse) {
     this.#job = job;
@@ -47,11 +50,21 @@ export class Sides {
     return ReadSide.open(this.#source, this.#context);
   }
 
-  async openTarget(rows: RowSchema): Promise<ReadSide> {
+  /** Null: there is none yet, which is as good as an empty one. */
+  async openTarget(rows: RowSchema): Promise<ReadSide | null> {
     const back = this.readBack(rows);
     this.back = back;
     const use = await this.#deps.useReader(back);
-    return ReadSide.open({ use, bounds: undefined }, this.#context);
+    try {
+      const side = await ReadSide.open({ use, bounds: undefined }, this.#context);
+      this.missing = null;
+      return side;
+    } catch (e) {
+      const error = toSyncError(e);
+      if (error.code !== 'SOURCE_MISSING') throw error;
+      this.missing = error.message;
+      return null;
+    }
   }
 
   /** @throws SyncError JOB_INVALID where the target cannot be read again. */

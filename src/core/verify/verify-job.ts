@@ -44,7 +44,7 @@ export async function verifyJob(job: JobSpec, deps: VerifyDeps): Promise<VerifyR
   await jobs.open();
   await using lock = await lockJob(jobs.dir, job.jobId);
   void lock;
-  return verifier.run();
+  return await verifier.run(); // not before the end of it is the lock given back
 }
 
 class JobVerifier {
@@ -78,6 +78,8 @@ class JobVerifier {
     const left = repaired === null ? tally.differences : repaired.left;
     const equal = left.missing + left.extra + left.different === 0 && left.complete && target.unreadable === 0;
     this.#tellUnreadable(look);
+    if (sides.missing !== null)
+      this.#notes.push(`The target is not there, which counts as an empty one: ${sides.missing}.`);
     if (equal && repaired === null && !look.same)
       this.#notes.push(
         'Rows that differed at first were equal when they were looked at again: something changed them in the meantime.',

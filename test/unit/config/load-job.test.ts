@@ -27,6 +27,7 @@ describe('job file: what a good one becomes', () => {
         resume: true,
         resumeMaxAgeMs: 43_200_000,
       },
+      verify: false,
       restart: { strategy: 'none' },
     });
     assert.deepEqual(job.writer.options, {

@@ -65,8 +65,8 @@ export class Delivery {
       return;
     }
     this.#bytes += statement.bytes;
-    const complaint = await this.#attempt(statement);
-    if (complaint !== null) await this.#divide(statement.form, statement.refs(), complaint);
+    const complaint = await this.#attempt(statement, { at: false });
+    if (complaint !== null) await this.#crawl(statement.form, statement.refs(), complaint);
   }
 
   /** Rows of a statement that did not come through as it was. */
@@ -88,17 +88,46 @@ export class Delivery {
     if (open !== null) await this.send(open);
   }
 
-  async #divide(form: RowForm, refs: readonly RowRef[], complaint: Complaint): Promise<void> {
-    const [only] = refs;
-    if (refs.length === 1 && only !== undefined) {
-      this.#rejected.push(rejectedRow(only.piece, only.row, complaint));
-      return;
+  /**
+   * Rows of one statement that the server complained of. Goes on in steps as long as the way was good so far: few bad rows cost
+   * few statements, and where all are bad it is one a row.
+   */
+  async #crawl(form: RowForm, refs: readonly RowRef[], complaint: Complaint): Promise<void> {
+    let words: Complaint | null = complaint;
+    let step = refs.length;
+    let good = 0;
+    // A statement that failed has left nothing, so the savepoint before it is good for the next one too.
+    const saved = { at: true };
+    for (let i = 0; i < refs.length;) {
+      const some = refs.slice(i, i + step);
+      const [only] = some;
+      words ??= await this.#attempt(this.#statementOf(form, some), saved);
+      if (words === null) {
+        i += some.length;
+        good += some.length;
+        step = Math.max(step * 2, good);
+      } else if (some.length > 1) {
+        step =
+          words.atRow > 1 && words.atRow <= some.length ? words.atRow - 1 : words.atRow === 1 ? 1 : some.length >> 1;
+      } else if (only !== undefined) {
+        this.#rejected.push(rejectedRow(only.piece, only.row, words));
+        i++;
+        step = Math.max(1, good);
+        good = 0;
+      }
+      words = null;
     }
-    const { atRow } = complaint;
-    const told = atRow >= 1 && atRow <= refs.length;
-    const from = told ? atRow - 1 : refs.length >> 1;
-    const to = told ? atRow : from;
-    for (const some of [refs.slice(0, from), refs.slice(from, to), refs.slice(to)]) await this.sendRows(form, some);
+  }
+
+  #statementOf(form: RowForm, refs: readonly RowRef[]): PendingStatement {
+    const statement = new PendingStatement(form, this.limit, this.limit, false);
+    for (const { piece, row } of refs) {
+      if (statement.append(piece, row) === 'taken') continue;
+      throw new SyncError('INTERNAL', 'a row that was in a statement cannot be written into another', {
+        place: this.#o.place,
+      });
+    }
+    return statement;
   }
 
   /** What the statement that has just ended was warned of; null: nothing that matters. */
@@ -108,13 +137,17 @@ export class Delivery {
     return complaintOfWarnings(words, warnings);
   }
 
-  /** @returns null: the rows are in the transaction; else nothing of the statement is. */
-  async #attempt(statement: PendingStatement): Promise<Complaint | null> {
+  /**
+   * @param saved Whether nothing was stored since the last savepoint, which is ours.
+   * @returns null: the rows are in the transaction; else nothing of the statement is.
+   */
+  async #attempt(statement: PendingStatement, saved: { at: boolean }): Promise<Complaint | null> {
     const { form, rows } = statement;
     const bytes = statement.finish();
     const { transactional } = this.#o;
     const keepsOld = form.keepsOld === true;
-    if (transactional) await this.#to.savepoint();
+    if (transactional && !saved.at) await this.#to.savepoint();
+    saved.at = true;
     let result: RunResult;
     try {
       result = await this.#to.run(bytes, form.doing);
@@ -130,6 +163,7 @@ export class Delivery {
       await this.#to.rollBack();
       return complaint;
     }
+    saved.at = false;
     if (form.found && result.affected === 0) {
       return {
         column: null,

@@ -37,15 +37,14 @@ export class Loader {
 
   /** @param insert The same rows as an INSERT. */
   async send(statement: PendingStatement, insert: RowForm): Promise<void> {
-    const refs = statement.refs();
-    if (this.#off || statement.bytes > this.limit) return this.#delivery.sendRows(insert, refs);
+    if (this.#off || statement.bytes > this.limit) return this.#delivery.sendRows(insert, statement.refs());
     this.#delivery.count(statement.bytes);
     if (await this.#loaded(statement)) {
       this.#inVain = 0;
       return undefined;
     }
     if (++this.#inVain >= VAIN_TRIES) this.#turnOff('so many of its rows are refused that it is no gain');
-    return this.#delivery.sendRows(insert, refs);
+    return this.#delivery.sendRows(insert, statement.refs());
   }
 
   /** False: nothing of it is in the transaction. */

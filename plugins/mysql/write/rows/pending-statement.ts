@@ -21,6 +21,9 @@ interface Part {
  */
 export type Appended = 'taken' | 'refused' | 'full' | 'huge';
 
+/** Statements of one row are many, where they are. */
+const FIRST_ROOM = 16 << 10;
+
 export class PendingStatement {
   readonly form: RowForm;
   rows = 0;
@@ -30,6 +33,8 @@ export class PendingStatement {
   #part: Part | null = null;
   readonly #target: number;
   readonly #limit: number;
+  /** Bytes of the buffer, but for a long row. */
+  readonly #most: number;
 
   /**
    * @param target Bytes from which on it is full.
@@ -40,9 +45,12 @@ export class PendingStatement {
     this.form = form;
     this.#target = target;
     this.#limit = limit;
-    this.#buffer = Buffer.allocUnsafeSlow(target + (target >> 4) + 4096);
+    this.#most = target + (target >> 4) + 4096;
+    this.#buffer = Buffer.allocUnsafeSlow(Math.min(this.#most, FIRST_ROOM));
     this.#length = file ? PACKET_HEADER : STATEMENT_HEAD;
-    if (!file) this.#length += form.head.copy(this.#buffer, this.#length);
+    if (file) return;
+    this.#reserve(form.head.length);
+    this.#length += form.head.copy(this.#buffer, this.#length);
   }
 
   get full(): boolean {
@@ -101,7 +109,7 @@ export class PendingStatement {
   #reserve(bytes: number): void {
     const need = this.#length + bytes;
     if (need <= this.#buffer.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(need, this.#buffer.length + (this.#buffer.length >> 1)));
+    const grown = Buffer.allocUnsafeSlow(Math.max(need, Math.min(this.#most, this.#buffer.length * 2)));
     this.#buffer.copy(grown, 0, 0, this.#length);
     this.#buffer = grown;
   }

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Logger, RejectedRow, RowBatch, RowSchema } from 'syncx/plugin-api';
+import { SyncError, type Logger, type RejectedRow, type RowBatch, type RowSchema } from 'syncx/plugin-api';
 import type { TableFacts } from '../../catalog/tables.js';
 import { showTable } from '../../sql/names.js';
 import type { Statements } from '../statements.js';
@@ -59,6 +59,7 @@ export class RowWriter {
   readonly #transactional: boolean;
   readonly #forms = new Map<number, TableForms>();
   readonly #warned = new Set<string>();
+  #checked = false;
   #open: PendingStatement | null = null;
   /** Of the file that is open: its rows as INSERT. */
   #insertOfOpen: RowForm | null = null;
@@ -112,6 +113,7 @@ export class RowWriter {
   /** Rows are in the transaction or kept for the next statement when it resolves; the batch may be reused. */
   async write(batch: RowBatch, signal: AbortSignal): Promise<void> {
     try {
+      if (!this.#checked) await this.#checkSession();
       for (const section of batch.sections) {
         const forms = this.#formsOf(section.schema);
         const piece = pieceOf(batch, section);
@@ -224,6 +226,21 @@ export class RowWriter {
     this.#underWay = null;
   }
 
+  /** A job may set variables of the session; with some of them texts would be read otherwise than they are written. */
+  async #checkSession(): Promise<void> {
+    const sql = 'select @@session.sql_mode, @@session.character_set_client, @@session.character_set_connection';
+    const [row] = await this.#to.session.query(sql, 'ask how the session reads texts');
+    const wrong = row?.[0]?.includes('NO_BACKSLASH_ESCAPES') === true || row?.[1] !== 'utf8mb4' || row[2] !== 'utf8mb4';
+    if (wrong) {
+      const what = `the session reads texts as no rows are written: sql_mode ${row?.[0] ?? ''}, charset ${row?.[1] ?? ''}`;
+      throw new SyncError('JOB_INVALID', what, {
+        place: showTable(this.#table.name),
+        hint: 'Leave NO_BACKSLASH_ESCAPES and character sets out of the variables that the job sets for its sessions.',
+      });
+    }
+    this.#checked = true;
+  }
+
   #formsOf(schema: RowSchema): TableForms {
     if (this.#last?.binding.schema === schema) return this.#last;
     const known = this.#forms.get(schema.id);
@@ -239,7 +256,6 @@ export class RowWriter {
     const binding = bindColumns(schema, this.#table, {
       columns,
       uniqueKey,
-      minusZero: !server.mariadb,
       warn: (column, message) => this.#warnOnce(column, { column }, `the column \`${column}\` ${message}`),
     });
     if (writeMode === 'update' && binding.key?.unique !== true) {
@@ -248,7 +264,12 @@ export class RowWriter {
       this.#warnOnce('', {}, what);
     }
     const most = this.#transactional ? Math.max(1, this.#o.batchSize) : 1;
-    return new TableForms(binding, this.#table, server, { mode: writeMode, allReplace, most, loadMost: most });
+    return new TableForms(binding, this.#table, server, {
+      mode: writeMode,
+      allReplace,
+      most,
+      loadMost: Number.MAX_SAFE_INTEGER,
+    });
   }
 
   #warnOnce(id: string, fields: Readonly<Record<string, string>>, message: string): void {
