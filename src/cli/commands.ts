@@ -292,6 +292,23 @@ export const COMMANDS: readonly CommandSpec[] = [
     async (a) => (await import('./commands/state.js')).resetCommand(a),
   ),
   command(
+    'xa list',
+    '<job>',
+    "Transactions that are prepared at the job's target and wait to be committed.",
+    (y) => outputOption(confOption(paramOption(jobArgument(y)))),
+    async (a) => (await import('./commands/xa.js')).xaListCommand(a),
+  ),
+  command(
+    'xa rollback',
+    '<job> [ids..]',
+    'Roll back prepared transactions; a run that goes on writes their rows again.',
+    (y) =>
+      outputOption(confOption(paramOption(jobArgument(y))))
+        .positional('ids', { type: 'string', array: true, default: [], describe: 'As sync xa list names them.' })
+        .option('run', { type: 'string', describe: 'All of this run.', coerce: oneText('run') }),
+    async (a) => (await import('./commands/xa.js')).xaRollbackCommand(a),
+  ),
+  command(
     'completion',
     '<shell>',
     'Print what makes a shell complete the words of sync.',
