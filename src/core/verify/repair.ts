@@ -25,8 +25,8 @@ import { parseFailpoints, type Failpoints } from '../failpoints.js';
 import { pluginCall } from '../job/plugin-call.js';
 import { MetricRegistry } from '../observe/metrics.js';
 import type { Pairing } from './pairing.js';
-import type { Found, KeptRow } from './row-differences.js';
-import type { KeptCell } from './row-scan.js';
+import type { KeptCell, KeptRow } from './kept-row.js';
+import type { Found } from './row-differences.js';
 import type { VerifyDeps } from './verify-types.js';
 
 export class Repairer implements AsyncDisposable {
@@ -190,9 +190,10 @@ function schemaOf(pairing: Pairing, row: KeptRow | null): RowSchema {
 
 /** The row as it is at the target, in the types of the source; the key, equal on both sides, as the source writes it. */
 function before(source: KeptRow, target: KeptRow, pairing: Pairing): readonly KeptCell[] {
+  const cells = target.cells;
   return source.cells.map((own, i) => {
     if (pairing.key.includes(i)) return own;
-    const there = target.cells[i] ?? null;
+    const there = cells[i] ?? null;
     if (there === null) return null;
     const type = typeOf(source, i);
     if (cellKind(type) === 'bytes' || cellKind(typeOf(target, i)) === 'bytes') return there;
