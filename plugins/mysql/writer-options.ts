@@ -223,7 +223,7 @@ export const WRITER_OPTIONS = {
     {
       connection: [{ jdbcUrl: 'jdbc:mysql://127.0.0.1:3306/shop', table: ['orders'] }],
       username: 'sync',
-      column: ['id', 'name'],
+      column: ['*'],
       writeMode: 'insert',
     },
   ],
