@@ -3,6 +3,7 @@
  * the packets around the rows only: the header, the columns, and the end or the error. Packets: three bytes of length, one
  * of sequence, the payload; a payload of 0xffffff bytes goes on in the next packet (MySQL's protocol documentation).
  */
+import { SyncError } from 'syncx/plugin-api';
 import {
   PACKET_HEADER,
   type DriverPacket,
@@ -44,8 +45,13 @@ export class RowChunks {
     this.#onRow = onRow;
   }
 
-  /** For the next command, which has not been sent: nothing is half read now. It ends by itself with the result. */
+  /**
+   * For the next command, which has not been sent: nothing is half read now. It ends by itself with the result.
+   * @throws SyncError INTERNAL where another command is under way, also the handshake: packets would be told apart wrongly.
+   */
   static begin(connection: RawConnection, command: QueryCommand, onRow: (row: RowPacket) => void): RowChunks {
+    if (connection._command) throw new SyncError('INTERNAL', 'a statement was sent while another one is under way');
+    refuseRows(command);
     const chunks = new RowChunks(connection, command, onRow);
     connection.packetParser = { ...chunks.#driver, execute: (chunk: Buffer) => chunks.#execute(chunk) };
     return chunks;
@@ -172,4 +178,14 @@ export class RowChunks {
   #ended(): boolean {
     return this.#connection.packetParser === this.#driver;
   }
+}
+
+/** A row that the driver gets would be lost. */
+function refuseRows(command: QueryCommand): void {
+  const driverRow = command.row;
+  command.row = (packet, connection) => {
+    const end = packet.buffer[packet.offset] === EOF && packet.end - packet.offset <= LONGEST_EOF;
+    if (!end) throw new SyncError('INTERNAL', 'a row of the result went another way');
+    return driverRow.call(command, packet, connection);
+  };
 }

@@ -369,6 +369,8 @@ async function prepareSession(
   side: Side,
   sqlMode: string | undefined,
 ): Promise<ServerFacts> {
+  // The handshake is under way, and the rows of a result may be taken from the socket only behind it: first something without rows.
+  await bare.run('do 0', 'set up the session');
   const server = await readServerFacts(bare);
   for (const sql of sessionSetup(server, side, sqlMode, endpoint.sessionVariables))
     await bare.run(sql, 'set up the session');
