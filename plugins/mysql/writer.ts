@@ -3,6 +3,8 @@ import {
   defineWriter,
   type LaneContext,
   type LaneWriter,
+  type PlanColumn,
+  type WriterFacts,
   type Logger,
   type PluginContext,
   type RowBatch,
@@ -23,6 +25,7 @@ import { RowSink } from './write/row-sink.js';
 import { RowWriter, isTransactional } from './write/rows/row-writer.js';
 import { runStep, type StepParts } from './write/run-steps.js';
 import { assertSwappable, beginSwap, completeSwap, dropShadow, shadowOf } from './write/swap.js';
+import { listBranches, rollBackListed } from './write/xa.js';
 import { assertXa } from './write/xa-probe.js';
 import { LaneBranch, XaProtocol } from './write/xa-protocol.js';
 import { isInnodb, lookAtTarget, type Target } from './write/target.js';
@@ -52,6 +55,7 @@ class MysqlWriter {
       delivery,
       replacesTarget: this.#o.writeStrategy === 'swap',
       ...(exactlyOnce ? { epochLimit: { bytes, hardBytes: Math.max(HARD_BYTES, 4 * bytes) } } : {}),
+      explain: (from) => this.#explain(from),
       begin: (run) => this.#begin(run),
       openLane: (lane) => this.#openLane(lane),
       // Lanes keep no state: whatever they are, the markers of the run are in the table.
@@ -67,12 +71,28 @@ class MysqlWriter {
         log: this.#context.log,
         failpoint: (step) => this.#context.failpoint(step),
       }),
+      branches: {
+        list: () =>
+          this.#withSession(async (s) => (await listBranches(s)).map(({ xid, ...of }) => ({ id: xid, ...of }))),
+        rollBack: (id) => this.#withSession((s) => rollBackListed(s, id)),
+      },
       complete: (run) => this.#complete(run),
     };
   }
 
   #open(): Promise<Session> {
     return openSession(this.#endpoints, { side: 'sink' }, this.#context.signal);
+  }
+
+  async #withSession<T>(f: (session: Session) => Promise<T>): Promise<T> {
+    await using session = await this.#open();
+    return await f(session);
+  }
+
+  async #explain(from: readonly PlanColumn[] | null): Promise<WriterFacts> {
+    const { explainTarget } = await import('./write/explain.js'); // only for plans
+    await using session = await this.#open();
+    return await explainTarget({ session, options: this.#o, target: this.#target, where: this.#where(), from });
   }
 
   async #begin(run: RunIdentity): Promise<void> {

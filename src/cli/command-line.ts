@@ -99,6 +99,12 @@ function oneCommand(c: CommandSpec, args: readonly string[], choose: Choose): Ar
   return c.register(y, `$0${c.positional === '' ? '' : ` ${c.positional}`}`, choose);
 }
 
+const GROUPS: Readonly<Record<string, string>> = {
+  state: 'Look at, decide and drop saved state.',
+  xa: 'Look at and roll back transactions that are prepared at a target.',
+};
+const GROUP_NOUNS: Readonly<Record<string, string>> = { xa: 'prepared transactions' };
+
 /** No command, or none that there is: for the help text and for the hint at the nearest one. */
 function allCommands(args: readonly string[]): Argv {
   const [first] = args;
@@ -117,9 +123,12 @@ function allCommands(args: readonly string[]): Argv {
   const names = group.map((c) => c.name.slice(c.name.indexOf(' ') + 1)).join(', ');
   return y
     .usage(
-      `$0 <command>\n\n${inGroup ? 'Look at, decide and drop saved state.' : 'Copies data from a reader to a writer, as a job file says.'}`,
+      `$0 <command>\n\n${(inGroup ? GROUPS[first] : undefined) ?? 'Copies data from a reader to a writer, as a job file says.'}`,
     )
-    .demandCommand(1, inGroup ? `say what to do with the ${first}: ${names}` : 'a command is missing')
+    .demandCommand(
+      1,
+      inGroup ? `say what to do with the ${GROUP_NOUNS[first] ?? first}: ${names}` : 'a command is missing',
+    )
     .epilogue(inGroup ? EXIT_CODES : `${FIRST_STEPS}\n\n${EXIT_CODES}`);
 }
 

@@ -168,7 +168,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   command(
     'verify',
     '<job>',
-    'Compare what the job reads with what it has written; writes nothing without --repair.',
+    'Compare source and target of a job; writes nothing without --repair.',
     (y) =>
       outputOption(stateOptions(confOption(paramOption(jobArgument(y)))))
         .option('key', {
@@ -290,6 +290,23 @@ export const COMMANDS: readonly CommandSpec[] = [
     'Sweep what the job left at its target, then drop its state; an incremental job keeps its cursor.',
     (y) => cursorOption(whichState(y), 'Drop the cursor too: the next run reads everything.'),
     async (a) => (await import('./commands/state.js')).resetCommand(a),
+  ),
+  command(
+    'xa list',
+    '<job>',
+    "Transactions that are prepared at the job's target and wait to be committed.",
+    (y) => outputOption(confOption(paramOption(jobArgument(y)))),
+    async (a) => (await import('./commands/xa.js')).xaListCommand(a),
+  ),
+  command(
+    'xa rollback',
+    '<job> [ids..]',
+    'Roll back prepared transactions; a run that goes on writes their rows again.',
+    (y) =>
+      outputOption(confOption(paramOption(jobArgument(y))))
+        .positional('ids', { type: 'string', array: true, default: [], describe: 'As sync xa list names them.' })
+        .option('run', { type: 'string', describe: 'All of this run.', coerce: oneText('run') }),
+    async (a) => (await import('./commands/xa.js')).xaRollbackCommand(a),
   ),
   command(
     'completion',

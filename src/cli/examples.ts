@@ -35,6 +35,11 @@ export const EXAMPLES: Readonly<Record<string, readonly (readonly [line: string,
   'state show': [['sync state show job.json', 'Its newest checkpoint as JSON.']],
   'state resolve': [['sync state resolve job.json --as lost --lane 0', 'The next start writes that epoch again.']],
   'state reset': [['sync state reset job.json', 'The next start begins from nothing.']],
+  'xa list': [['sync xa list job.json', 'Also those of other jobs at the same server.']],
+  'xa rollback': [
+    ['sync xa rollback job.json syncx-k3n9q1x7w2ab-1-0-7', 'This one; exit 1 where it is not there.'],
+    ['sync xa rollback job.json --run k3n9q1x7w2ab', 'All of a run that nobody will go on with.'],
+  ],
   completion: [
     ['source <(sync completion bash)', 'For this shell; put the line into ~/.bashrc to keep it.'],
     ['sync completion zsh > ~/.zfunc/_sync', 'With ~/.zfunc in fpath, before compinit.'],

@@ -99,6 +99,25 @@ export interface Committer {
   highWater(runId: string): Promise<number>;
 }
 
+/** A transaction that is prepared at the target, and neither committed nor rolled back. */
+export interface PreparedBranch {
+  /** As the target names it. */
+  readonly id: string;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly lane: number;
+}
+
+/** For `sync xa`: prepared transactions of this tool at the target, those of other jobs too. */
+export interface PreparedBranches {
+  list(): Promise<readonly PreparedBranch[]>;
+  /**
+   * False: there is none of that name, or the connection that prepared it still lives. A run whose epoch it was finds it
+   * lost when it goes on, and writes those rows again.
+   */
+  rollBack(id: string): Promise<boolean>;
+}
+
 export interface Writer {
   readonly delivery: Delivery;
   /** True: `write` of epoch N+1 may come between prepare(N) and commit(N). */
@@ -122,6 +141,8 @@ export interface Writer {
   /** Redistributes lane states when the number of lanes changed. Without it states must all be null then. */
   recoverLanes?(states: readonly (JsonValue | null)[], lanes: number): readonly (JsonValue | null)[];
   readonly committer?: Committer;
+  /** Where the target keeps prepared transactions that can be listed. */
+  readonly branches?: PreparedBranches;
   /** After the last commit; runs again if the process died before it was noted. Idempotent. */
   complete(run: RunIdentity): Promise<void>;
   close?(): Promise<void>;

@@ -169,7 +169,7 @@ const TARGETS: readonly Target[] = [
       float32: [
         ['16777216', '16777216'],
         ['345.6789', '345.67889404296875'],
-        ['-0', { mariadb: no, mysql55: '-0' }],
+        ['-0', { mariadb: '0', mysql55: '-0' }],
         ['Infinity', no],
       ],
       float64: [
@@ -201,7 +201,7 @@ const TARGETS: readonly Target[] = [
       float64: [
         ['5e-324', '5e-324'],
         ['1.7976931348623157e+308', '1.7976931348623157e308'],
-        ['-0', { mariadb: no, mysql55: '-0' }],
+        ['-0', { mariadb: '0', mysql55: '-0' }],
         ['NaN', no],
         ['-Infinity', no],
         ['0.1', '0.1'],

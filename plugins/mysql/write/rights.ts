@@ -1,4 +1,5 @@
 /** What the user may do, as far as the server tells it without doing it. */
+import { errnoOf } from '../connect/mysql-errors.js';
 import type { Session } from '../connect/session.js';
 import { quoteTable, quoteText, type TableName } from '../sql/names.js';
 
@@ -48,8 +49,10 @@ export async function lackingRights(
     try {
       await session.run(sql(quoteTable(t)).replaceAll('%column%', column), `look for the right to ${right}`);
     } catch (e) {
-      const { cause } = e as { cause?: { errno?: unknown } };
-      if (cause?.errno === 1142 || cause?.errno === 1143) lacking.push(right);
+      const number = errnoOf(e);
+      // `INSERT command denied to user …`: one may need the right to read as well.
+      const told = /(\w+) command denied/.exec((e as Error).message)?.[1]?.toUpperCase() ?? right;
+      if ((number === 1142 || number === 1143) && !lacking.includes(told)) lacking.push(told);
     }
   }
   return lacking;

@@ -3,10 +3,13 @@ import { SyncError, type Delivery } from 'syncx/plugin-api';
 import { findTable, lookUpTable, rowKeyOf, type TableFacts } from '../catalog/tables.js';
 import type { Session } from '../connect/session.js';
 import { showTable, tableCandidates, type TableName } from '../sql/names.js';
-import { tableText, wantedColumns, wantsExactlyOnce, type WriterOptions } from '../writer-options.js';
+import { keyOption, tableText, wantedColumns, wantsExactlyOnce, type WriterOptions } from '../writer-options.js';
 import { CommitTable } from './commit-table.js';
 import { mayCreate } from './rights.js';
+import { checkNames } from './rows/bind-columns.js';
 import { firstWord, splitSql } from './split-sql.js';
+
+const CHANGES_TABLES = /^(?:alter|create|drop|rename|call|execute)$/i;
 
 export interface Target {
   readonly name: TableName;
@@ -30,6 +33,10 @@ export const statementsOf = (texts: readonly string[]): readonly string[] =>
 /** @throws SyncError JOB_INVALID where the job asks for more than the tables can give; SINK_IO where there is no table. */
 export async function lookAtTarget(session: Session, o: WriterOptions, database: string | null): Promise<Target> {
   const facts = await targetFacts(session, o, database);
+  // Before preSql empties the table, that is; but it may change its columns, too.
+  if (facts !== null && !statementsOf(o.preSql).some((s) => CHANGES_TABLES.test(firstWord(s)))) {
+    checkNames(facts, wantedColumns(o) ?? [], keyOption(o));
+  }
   const name = facts?.name ?? firstCandidate(tableText(o), database);
   const commitTable = new CommitTable(firstCandidate(o.commitTable, name.database));
   const chosen = whyChosen(o);

@@ -45,6 +45,12 @@ async function end(session: Session, how: 'commit' | 'rollback', xid: string): P
 
 export const rollBackBranch = (session: Session, xid: string): Promise<boolean> => end(session, 'rollback', xid);
 
+/** Only what is ours. @returns false: it is not listed, or its connection still lives. */
+export async function rollBackListed(session: Session, xid: string): Promise<boolean> {
+  const listed = (await listBranches(session)).some((b) => b.xid === xid);
+  return listed && (await rollBackBranch(session, xid));
+}
+
 /** On the connection that prepared it, or on another once that is gone. @returns false: there is none of that name. */
 export const commitNow = (session: Session, xid: string): Promise<boolean> => end(session, 'commit', xid);
 

@@ -32,8 +32,6 @@ export interface BindOptions {
   /** The writer's option `column`; null: `*`. */
   readonly columns: readonly string[] | null;
   readonly uniqueKey: readonly string[] | null;
-  /** The target keeps minus zeros: MySQL does, MariaDB does not. */
-  readonly minusZero: boolean;
   /** Told once a column. */
   readonly warn: (column: string, message: string) => void;
 }
@@ -74,10 +72,22 @@ export function bindColumns(schema: RowSchema, table: TableFacts, options: BindO
       const twice = `the column \`${target.name}\` of ${showTable(table.name)} would be written twice`;
       throw mismatch(table, twice, 'Name the columns in the writer, each once.');
     }
-    columns.push({ source, target, codec: codecOf(schema, source, target, table, options) });
+    columns.push({ source, target, codec: codecOf(schema, source, target, table) });
   }
   checkLeftOut(columns, table);
   return { schema, width: schema.columns.length, columns, key: keyOf(columns, table, options) };
+}
+
+/** What can be told before there are rows. @throws SyncError COLUMN_MISMATCH as {@link bindColumns} would. */
+export function checkNames(table: TableFacts, names: readonly string[], uniqueKey: readonly string[]): void {
+  const written = names.map((name) => {
+    const target = columnNamed(table.columns, name);
+    if (target === undefined) throw unknownColumn(table, name);
+    if (target.generated) throw generatedColumn(table, target);
+    return { target };
+  });
+  if (names.length > 0) checkLeftOut(written, table);
+  for (const name of uniqueKey) if (columnNamed(table.columns, name) === undefined) throw unknownColumn(table, name);
 }
 
 function unknownColumn(table: TableFacts, name: string): SyncError {
@@ -93,15 +103,9 @@ function generatedColumn(table: TableFacts, target: MysqlColumn): SyncError {
   return mismatch(table, what, 'Leave it out of `column`.');
 }
 
-function codecOf(
-  schema: RowSchema,
-  source: number,
-  target: MysqlColumn,
-  table: TableFacts,
-  options: BindOptions,
-): CellCodec {
+function codecOf(schema: RowSchema, source: number, target: MysqlColumn, table: TableFacts): CellCodec {
   const from = schema.columns[source];
-  const codec = from === undefined ? null : cellCodec(from.type, { column: target, minusZero: options.minusZero });
+  const codec = from === undefined ? null : cellCodec(from.type, { column: target });
   if (from !== undefined && codec !== null) return codec;
   const type = from === undefined ? '' : formatType(from.type);
   throw mismatch(
@@ -111,7 +115,7 @@ function codecOf(
   );
 }
 
-function checkLeftOut(columns: readonly BoundColumn[], table: TableFacts): void {
+function checkLeftOut(columns: readonly Pick<BoundColumn, 'target'>[], table: TableFacts): void {
   if (columns.length === 0) {
     throw mismatch(
       table,

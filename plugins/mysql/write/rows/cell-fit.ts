@@ -23,8 +23,6 @@ export interface CellFit {
 
 export interface Target {
   readonly column: MysqlColumn;
-  /** False: MariaDB, which has no minus zero. */
-  readonly minusZero: boolean;
 }
 
 export const always = (form: LiteralForm, holds: string): CellFit => ({ form, check: null, mend: null, holds });

@@ -1,7 +1,7 @@
 import { type LogicalType, type LogicalName } from 'syncx/plugin-api';
 import { canonicalCell, cellCheck, type CellCheck } from 'syncx/plugin-kit';
 import { always, isFreeText, isInteger, type CellFit, type Mend, type Target } from './cell-fit.js';
-import { floatKeeps, fractionFits, isMinusZero, isNumberText, plainDecimal, wholeNumber } from './number-fits.js';
+import { floatKeeps, fractionFits, isNumberText, plainDecimal, wholeNumber } from './number-fits.js';
 
 const BOOLEAN: CellFit = always('boolean', 'number');
 
@@ -61,7 +61,7 @@ function greatestSingle(data: Buffer, start: number, end: number): Buffer | null
 }
 
 /** FLOAT and DOUBLE: the number that is read back must be the same; of a text, which has no width, the nearest one. */
-export function floatFit(from: LogicalType, { column, minusZero }: Target): CellFit {
+export function floatFit(from: LogicalType, { column }: Target): CellFit {
   const single = column.type.is === 'float32';
   const holds = column.rawType;
   if (from.is === 'boolean') return BOOLEAN;
@@ -72,7 +72,7 @@ export function floatFit(from: LogicalType, { column, minusZero }: Target): Cell
     const plain = plainDecimal(d, s, e);
     return plain !== null && fits(plain, 0, plain.length);
   };
-  const number: CellCheck = (d, s, e) => isNumberText(d, s) && (minusZero || !isMinusZero(d, s, e)) && rounds(d, s, e);
+  const number: CellCheck = (d, s, e) => isNumberText(d, s) && rounds(d, s, e);
   const form = 'float';
   if (isFreeText(from)) {
     const scan = cellCheck(column.type);

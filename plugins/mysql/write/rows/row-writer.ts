@@ -256,7 +256,6 @@ export class RowWriter {
     const binding = bindColumns(schema, this.#table, {
       columns,
       uniqueKey,
-      minusZero: !server.mariadb,
       warn: (column, message) => this.#warnOnce(column, { column }, `the column \`${column}\` ${message}`),
     });
     if (writeMode === 'update' && binding.key?.unique !== true) {
@@ -265,7 +264,12 @@ export class RowWriter {
       this.#warnOnce('', {}, what);
     }
     const most = this.#transactional ? Math.max(1, this.#o.batchSize) : 1;
-    return new TableForms(binding, this.#table, server, { mode: writeMode, allReplace, most, loadMost: most });
+    return new TableForms(binding, this.#table, server, {
+      mode: writeMode,
+      allReplace,
+      most,
+      loadMost: Number.MAX_SAFE_INTEGER,
+    });
   }
 
   #warnOnce(id: string, fields: Readonly<Record<string, string>>, message: string): void {
