@@ -235,7 +235,7 @@ export const READER_OPTIONS = {
   examples: [
     {
       username: 'sync',
-      password: '${env:SHOP_PASSWORD}',
+      password: '${env:SHOP_PASSWORD:secret}',
       connection: [{ jdbcUrl: ['jdbc:mysql://127.0.0.1:3306/shop'], table: ['orders'] }],
       column: ['id', 'amount', 'paid_at'],
       where: 'status = 1',

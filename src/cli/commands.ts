@@ -168,7 +168,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   command(
     'verify',
     '<job>',
-    'Compare what the job reads with what it has written; writes nothing without --repair.',
+    'Compare source and target of a job; writes nothing without --repair.',
     (y) =>
       outputOption(stateOptions(confOption(paramOption(jobArgument(y)))))
         .option('key', {

@@ -32,6 +32,7 @@ function serverUrl(): URL {
 async function makeTable(admin: Session, rows: number): Promise<string> {
   const table = `t${String(rows)}`;
   await admin.query(`create database if not exists ${DATABASE}`);
+  await admin.query(`use ${DATABASE}`);
   const there = await admin.query(
     `select 1 from information_schema.tables where table_schema = '${DATABASE}' and table_name = '${table}' and table_comment = 'whole'`,
   );

@@ -266,6 +266,22 @@ test('setting.verify: a run whose target differs ends with 1 and says so; one th
   }
 });
 
+test('secrets that a plugin tells are kept back', async () => {
+  using ws = new Workspace();
+  const secret = 'canary-of-verify';
+  const parameter = { splits: [{ id: 'a', rows: 5 }], password: secret, leak: true };
+  const writer = { name: 'filewriter', parameter: { path: 'out', fileType: 'json' } };
+  const job = ws.job({ job: { content: [{ reader: { name: 'scripted', parameter }, writer }] } });
+  assert.equal((await run(ws, 'run', job)).code, 0);
+  rmSync(only(ws.path('out')));
+  const told = [await run(ws, 'verify', job), await run(ws, 'verify', job, '--output', 'json')];
+  for (const r of told) {
+    assert.equal(r.code, 1, r.stderr);
+    assert.match(r.stderr, /\*\*\*/, 'it was told, and kept back');
+    assert.ok(!`${r.stdout}${r.stderr}`.includes(secret));
+  }
+});
+
 test('the text that people get', async () => {
   using ws = new Workspace();
   const job = await copied(ws);

@@ -1,18 +1,26 @@
 /**
  * The one place that knows mysql2's inner side. The package has an `exports` map, so nothing is imported from below it:
- * `createQuery` gives a command object, and its methods `start`, `row` and `_streamLocalInfile` are replaced by ours, so that
- * statements are bytes, rows stay packets, and LOAD DATA LOCAL sends what we built. {@link checkDriver} fails at the first
+ * `createQuery` gives a command object, and its methods `start` and `_streamLocalInfile` are replaced by ours, so that
+ * statements are bytes, rows stay packets (row-chunks.ts), and LOAD DATA LOCAL sends what we built. {@link checkDriver} fails at the first
  * connection where an update of the package has moved one of them.
  */
 import { SyncError } from 'syncx/plugin-api';
 
-/** A packet of the server: the payload is `buffer[offset .. end]`. The driver reuses the object and the buffer. */
-export interface Packet {
-  readonly buffer: Buffer;
+/** A packet of the server as the driver has it: the payload is `buffer[offset .. end]`. It uses the object again. */
+export interface DriverPacket {
+  buffer: Buffer;
+  start: number;
   offset: number;
-  readonly end: number;
-  isEOF(): boolean;
-  eofWarningCount(): number;
+  end: number;
+  sequenceId: number;
+  numPackets: number;
+}
+
+/** What the driver makes packets with; it calls `execute` with each chunk of the socket. */
+export interface PacketParser {
+  execute(chunk: Buffer): unknown;
+  onPacket(packet: DriverPacket): void;
+  readonly _reusablePacket: DriverPacket;
 }
 
 /** What the driver's writePacket needs of a packet. */
@@ -22,7 +30,7 @@ interface OutPacket {
   writeHeader(sequenceId: number): void;
 }
 
-type NextStep = (this: QueryCommand, packet: Packet, connection: RawConnection) => NextStep | null;
+type NextStep = (this: QueryCommand, packet: DriverPacket, connection: RawConnection) => NextStep | null;
 
 export interface FieldPacket {
   readonly name: string;
@@ -44,6 +52,8 @@ export interface OkPacket {
 
 export interface QueryCommand {
   options: object;
+  /** The step that the next packet is for. */
+  readonly next: NextStep | null;
   start: NextStep;
   row: NextStep;
   resultsetHeader: NextStep;
@@ -57,6 +67,10 @@ export interface RawConnection {
   readonly config: object;
   readonly threadId: number | null;
   readonly stream: { readonly destroyed: boolean; setTimeout?(ms: number, on: () => void): void };
+  packetParser: PacketParser;
+  sequenceId: number;
+  /** The one under way. */
+  readonly _command: QueryCommand | null | undefined;
   writePacket(packet: OutPacket): void;
   addCommand(command: QueryCommand): void;
   pause(): void;
@@ -112,23 +126,6 @@ export function sendBuffer(command: QueryCommand, statement: Buffer): void {
   };
 }
 
-/** Rows go to `onRow` as packets; it must take what it wants before it returns. A throw breaks the connection. */
-export function takeRows(
-  command: QueryCommand,
-  onRow: (packet: Packet) => void,
-  onEnd: (warnings: number) => void,
-): void {
-  const driverRow = command.row;
-  command.row = function row(packet, connection) {
-    if (packet.isEOF()) {
-      onEnd(packet.eofWarningCount());
-      return driverRow.call(command, packet, connection);
-    }
-    onRow(packet);
-    return row;
-  };
-}
-
 /**
  * What the server gets when it asks for the file of LOAD DATA LOCAL, whatever name it asks for: packets with
  * {@link PACKET_HEADER} bytes of room each, of less than 16 MiB.
@@ -146,7 +143,11 @@ const REPLACED = ['start', 'row', 'resultsetHeader', 'infileOk', '_streamLocalIn
 /** @throws SyncError INTERNAL where the package is another one than this file was written for. */
 export function checkDriver(driver: Driver, connection: RawConnection): void {
   const command = driver.createQuery('', [], () => undefined, connection.config);
+  const parser = connection.packetParser as Partial<PacketParser> | undefined;
   const missing = [
+    ...(typeof parser?.execute === 'function' && typeof parser.onPacket === 'function' ? [] : ['packetParser']),
+    ...(typeof parser?._reusablePacket === 'object' ? [] : ['_reusablePacket']),
+    ...(typeof connection.sequenceId === 'number' && '_command' in connection ? [] : ['sequenceId']),
     ...REPLACED.filter((m) => typeof command[m] !== 'function'),
     ...(['writePacket', 'addCommand', 'pause', 'resume'] as const).filter((m) => typeof connection[m] !== 'function'),
   ];

@@ -1,5 +1,10 @@
 /** Rows of the text protocol: cells as length-encoded strings, 0xfb for NULL. Source: MySQL's protocol documentation, Text Resultset Row. */
-import type { Packet } from './raw-connection.js';
+/** A row as the server sent it: `buffer[offset .. end]`. Whoever passes it on uses object and buffer again. */
+export interface RowPacket {
+  readonly buffer: Buffer;
+  readonly offset: number;
+  readonly end: number;
+}
 
 export type RowOfText = readonly (string | null)[];
 export type RowOfBytes = readonly (Buffer | null)[];
@@ -7,7 +12,7 @@ export type RowOfBytes = readonly (Buffer | null)[];
 const NULL_CELL = 0xfb;
 
 /** Calls `cell` for each cell: its first byte and the one past it; start -1 for NULL. */
-function eachCell({ buffer, offset, end }: Packet, cell: (start: number, end: number) => void): void {
+function eachCell({ buffer, offset, end }: RowPacket, cell: (start: number, end: number) => void): void {
   let at = offset;
   while (at < end) {
     let length = buffer[at++] ?? 0;
@@ -30,14 +35,14 @@ function eachCell({ buffer, offset, end }: Packet, cell: (start: number, end: nu
   }
 }
 
-export function parseText(packet: Packet): RowOfText {
+export function parseText(packet: RowPacket): RowOfText {
   const row: (string | null)[] = [];
   eachCell(packet, (start, end) => row.push(start < 0 ? null : packet.buffer.toString('utf8', start, end)));
   return row;
 }
 
 /** Copies: the driver reuses its buffer. */
-export function parseRow(packet: Packet): RowOfBytes {
+export function parseRow(packet: RowPacket): RowOfBytes {
   const row: (Buffer | null)[] = [];
   eachCell(packet, (start, end) => row.push(start < 0 ? null : Buffer.from(packet.buffer.subarray(start, end))));
   return row;

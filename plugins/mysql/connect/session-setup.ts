@@ -1,4 +1,5 @@
 /** How every session is pinned, so that values and waits do not depend on the server's or the user's defaults. */
+import { SyncError } from 'syncx/plugin-api';
 import type { Side } from './mysql-errors.js';
 import type { RowOfText } from './row-text.js';
 
@@ -22,13 +23,14 @@ export async function readServerFacts(session: Asks): Promise<ServerFacts> {
     'select version(), connection_id(), @@session.max_allowed_packet, @@lower_case_table_names',
     'ask the server who it is',
   );
-  const version = row?.[0] ?? '';
+  const [version, connectionId, maxAllowedPacket, lowerCaseTableNames] = row ?? [];
+  if (!version || !connectionId) throw new SyncError('INTERNAL', 'the server did not say who it is');
   return {
     version,
     mariadb: /mariadb/i.test(version),
-    connectionId: row?.[1] ?? '0',
-    maxAllowedPacket: Number(row?.[2] ?? 0),
-    lowerCaseTableNames: Number(row?.[3] ?? 0),
+    connectionId,
+    maxAllowedPacket: Number(maxAllowedPacket),
+    lowerCaseTableNames: Number(lowerCaseTableNames),
   };
 }
 

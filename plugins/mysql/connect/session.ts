@@ -8,15 +8,14 @@ import {
   giveFile,
   sendBuffer,
   statementBuffer,
-  takeRows,
   type Driver,
   type FieldPacket,
   type OkPacket,
-  type Packet,
   type QueryCommand,
   type RawConnection,
 } from './raw-connection.js';
-import { parseRow, parseText, type RowOfBytes, type RowOfText } from './row-text.js';
+import { RowChunks } from './row-chunks.js';
+import { parseRow, parseText, type RowOfBytes, type RowOfText, type RowPacket } from './row-text.js';
 import { readServerFacts, sessionSetup, type ServerFacts } from './session-setup.js';
 import type { TlsSpec } from './url-params.js';
 
@@ -56,7 +55,7 @@ function runResult(ok: Partial<OkPacket> | undefined): RunResult {
 /** A result that flows. The receiver takes each packet before `row` returns; `pause` is honoured at the next packet. */
 export interface RowReceiver {
   fields(fields: readonly FieldPacket[]): void;
-  row(packet: Packet): void;
+  row(packet: RowPacket): void;
 }
 
 /**
@@ -71,6 +70,8 @@ export class Session implements AsyncDisposable {
   readonly #raw: RawConnection;
   readonly #pending = new Set<(e: Error) => void>();
   #broken: Error | null = null;
+  /** Of the last result. */
+  #chunks: RowChunks | null = null;
 
   constructor(
     driver: Driver,
@@ -145,12 +146,13 @@ export class Session implements AsyncDisposable {
     );
   }
 
+  /** The result that is streamed rests, until `resume`. */
   pause(): void {
-    this.#raw.pause();
+    this.#chunks?.pause();
   }
 
   resume(): void {
-    if (!this.broken) this.#raw.resume();
+    if (!this.broken) this.#chunks?.resume();
   }
 
   /** Drops the connection without a word to the server; pending work rejects. An open transaction is rolled back. */
@@ -184,7 +186,7 @@ export class Session implements AsyncDisposable {
   async #result(
     statement: Buffer,
     doing: string,
-    onRow: (packet: Packet) => void,
+    onRow: (row: RowPacket) => void,
     onFields?: (fields: readonly FieldPacket[]) => void,
   ): Promise<void> {
     let thrown: unknown = null;
@@ -192,20 +194,16 @@ export class Session implements AsyncDisposable {
       command.on('fields', (fields) => {
         if (fields !== undefined) onFields?.(fields);
       });
-      takeRows(
-        command,
-        (packet) => {
-          if (thrown !== null) return;
-          try {
-            onRow(packet);
-          } catch (e) {
-            thrown = e;
-            // The rest of the result is not wanted; the driver cannot skip it.
-            this.destroy();
-          }
-        },
-        () => undefined,
-      );
+      this.#chunks = RowChunks.begin(this.#raw, command, (row) => {
+        if (thrown !== null) return;
+        try {
+          onRow(row);
+        } catch (e) {
+          thrown = e;
+          // The rest of the result is not wanted; the driver cannot skip it.
+          this.destroy();
+        }
+      });
     }).catch((e: unknown) => {
       throw thrown ?? e;
     });
@@ -371,6 +369,8 @@ async function prepareSession(
   side: Side,
   sqlMode: string | undefined,
 ): Promise<ServerFacts> {
+  // The handshake is under way, and the rows of a result may be taken from the socket only behind it: first something without rows.
+  await bare.run('do 0', 'set up the session');
   const server = await readServerFacts(bare);
   for (const sql of sessionSetup(server, side, sqlMode, endpoint.sessionVariables))
     await bare.run(sql, 'set up the session');

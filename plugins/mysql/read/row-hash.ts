@@ -1,5 +1,5 @@
 /** Tells whether rows without an order of their own come again as they came before. */
-import type { Packet } from '../connect/raw-connection.js';
+import type { RowPacket } from '../connect/row-text.js';
 
 /** Rows so far, and a hash over their bytes (XXH64, hex). */
 export class RowHash {
@@ -16,7 +16,7 @@ export class RowHash {
   }
 
   /** The row's packet as the server sent it: lengths are in it, so that cells cannot run into each other. */
-  add({ buffer, offset, end }: Packet): void {
+  add({ buffer, offset, end }: RowPacket): void {
     this.#hash.update(buffer.subarray(offset, end));
     this.rows++;
   }

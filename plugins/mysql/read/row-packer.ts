@@ -13,7 +13,7 @@ import {
   type RowSchema,
 } from 'syncx/plugin-api';
 import type { ZeroDate } from '../catalog/columns.js';
-import type { Packet } from '../connect/raw-connection.js';
+import type { RowPacket } from '../connect/row-text.js';
 import type { KeyValue } from '../sql/literals.js';
 import { sameName, type ReadColumn, type ReadShape } from './read-shape.js';
 
@@ -94,7 +94,7 @@ export class RowPacker {
   }
 
   /** Appends the packet's row, or rejects it into the builder. */
-  pack(packet: Packet, builder: BatchBuilder): void {
+  pack(packet: RowPacket, builder: BatchBuilder): void {
     try {
       this.#pack(packet, builder);
       builder.endRow();
@@ -109,7 +109,7 @@ export class RowPacker {
     }
   }
 
-  #pack(packet: Packet, builder: BatchBuilder): void {
+  #pack(packet: RowPacket, builder: BatchBuilder): void {
     const { buffer, end } = packet;
     let at = packet.offset;
     const columns = this.#columns;
@@ -207,7 +207,7 @@ export class RowPacker {
   }
 
   #checkText(buffer: Buffer, start: number, end: number, i: number): void {
-    if (!isUtf8(buffer.subarray(start, end)))
+    if (!(end - start <= SHORT ? isShortUtf8(buffer, start, end) : isUtf8(buffer.subarray(start, end))))
       throw this.#refuse(i, 'holds bytes that are no characters of its character set');
   }
 
@@ -224,7 +224,7 @@ export class RowPacker {
     });
   }
 
-  #keyOf(packet: Packet): readonly KeyValue[] {
+  #keyOf(packet: RowPacket): readonly KeyValue[] {
     const cells = this.#cellsOf(packet);
     const inPacket = this.#shape.columns.map((c, i) => (c.constant === null ? i : -1)).filter((i) => i >= 0);
     return this.#shape.key.map((k) => {
@@ -233,7 +233,7 @@ export class RowPacker {
     });
   }
 
-  #cellsOf(packet: Packet): readonly { readonly start: number; readonly end: number }[] {
+  #cellsOf(packet: RowPacket): readonly { readonly start: number; readonly end: number }[] {
     const cells: { readonly start: number; readonly end: number }[] = [];
     for (let at = packet.offset; at < packet.end;) {
       const cell = cellAt(packet.buffer, at);
@@ -244,7 +244,7 @@ export class RowPacker {
   }
 
   /** For the dirty file: bytes as base64, invalid text with its bytes as hex. */
-  #rowJson(packet: Packet): JsonObject {
+  #rowJson(packet: RowPacket): JsonObject {
     const cells = this.#cellsOf(packet);
     let next = 0;
     return Object.fromEntries(
@@ -258,6 +258,24 @@ export class RowPacker {
       }),
     );
   }
+}
+
+/** What isUtf8 says, without a call into native code and an object for it. */
+function isShortUtf8(buffer: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end;) {
+    const byte = buffer[at++] ?? 0;
+    if (byte < 0x80) continue;
+    const more = byte < 0xc2 ? -1 : byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : byte < 0xf5 ? 3 : -1;
+    if (more < 0 || at + more > end) return false;
+    const second = buffer[at] ?? 0;
+    // Overlong forms, surrogates, and what is beyond U+10FFFF, show in the second byte.
+    const least = byte === 0xe0 ? 0xa0 : byte === 0xf0 ? 0x90 : 0x80;
+    const most = byte === 0xed ? 0x9f : byte === 0xf4 ? 0x8f : 0xbf;
+    if (second < least || second > most) return false;
+    for (let k = 1; k < more; k++) if (((buffer[at + k] ?? 0) & 0xc0) !== 0x80) return false;
+    at += more;
+  }
+  return true;
 }
 
 function schemaOf(shape: ReadShape, zeroDate: ZeroDate): RowSchema {

@@ -1,7 +1,7 @@
 import { BatchBuilder, SyncError, type BatchTarget, type RowBatch } from 'syncx/plugin-api';
 import type { Wake } from 'syncx/plugin-kit';
 import type { ZeroDate } from '../catalog/columns.js';
-import type { Packet } from '../connect/raw-connection.js';
+import type { RowPacket } from '../connect/row-text.js';
 import type { Session } from '../connect/session.js';
 import type { ReadShape } from './read-shape.js';
 import { RowHash } from './row-hash.js';
@@ -67,7 +67,7 @@ export class SplitStream {
   }
 
   #start(sql: string): void {
-    const receiver = { fields: () => undefined, row: (p: Packet) => this.#take(p) };
+    const receiver = { fields: () => undefined, row: (p: RowPacket) => this.#take(p) };
     this.#session
       .stream(sql, receiver, `read ${this.#shape.name}`)
       .then(() => this.#end())
@@ -80,7 +80,7 @@ export class SplitStream {
       });
   }
 
-  #take(packet: Packet): void {
+  #take(packet: RowPacket): void {
     const hash = this.#hash;
     if (hash !== null) {
       hash.add(packet);

@@ -122,9 +122,9 @@ for (const key of [true, false]) {
           await db.run(`kill ${id}`);
         },
       });
-      assert.equal(killed.size, 2);
+      assert.ok(killed.size > 0);
       assert.deepEqual(column(r, 'id'), numbers(1, 60_000));
-      assert.equal(r.warnings.length, 2);
+      assert.equal(r.warnings.length, killed.size);
       assert.match(r.warnings[0]?.message ?? '', /the connection broke; reading of .*\.t goes on behind the last row/);
     },
   );

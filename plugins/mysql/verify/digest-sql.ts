@@ -67,6 +67,10 @@ function termsOf(column: MysqlColumn, other: LogicalType, alike: boolean): reado
     case 'binary':
     case 'geometry':
       return [`length(${value})`, value];
+    case 'float32':
+    case 'float64':
+      // Minus zero becomes zero: MySQL has both, MariaDB has one.
+      return [`${value}+0e0`];
     default:
       // With other digits on the other side `1.50` is `1.5` there. Without a fraction zeros at the end count.
       return digitsOf(column.type) === 0 || digitsOf(column.type) === digitsOf(other)

@@ -1,7 +1,7 @@
 /** How `sync verify` reads the rows again that the writer has put into its table, and puts single ones right. */
 import type { JsonObject, ReadBack, RowSchema } from 'syncx/plugin-api';
 import { chooseColumns } from 'syncx/plugin-kit';
-import { tableText, wantedColumns, type WriterOptions } from '../writer-options.js';
+import { tableText, wantedColumns, wantsExactlyOnce, type WriterOptions } from '../writer-options.js';
 
 /** The server's names of columns are the same whatever their case: so are ours, where the rows have just one such name. */
 function wantedNames(rows: RowSchema, wanted: readonly string[] | null): readonly string[] | null {
@@ -40,7 +40,9 @@ export function readBackTable(o: WriterOptions, rows: RowSchema): ReadBack {
       connection,
       column,
       writeMode: 'update',
-      semantic: 'at-least-once',
+      // In one transaction where the job's own epochs are; at-least-once commits batch by batch, which a key makes up for.
+      semantic: wantsExactlyOnce(o) ? 'exactly-once' : 'at-least-once',
+      commitTable: o.commitTable,
       loadData: 'never',
       ...(Array.isArray(o.uniqueKey) && o.uniqueKey.length === 0 ? {} : { uniqueKey: o.uniqueKey }),
     }),

@@ -1,12 +1,15 @@
 /** Looks at the target before anything is written, and tells what can be promised of it. */
 import { SyncError, type Delivery } from 'syncx/plugin-api';
-import { columnNamed, findTable, lookUpTable, rowKeyOf, type TableFacts } from '../catalog/tables.js';
+import { findTable, lookUpTable, rowKeyOf, type TableFacts } from '../catalog/tables.js';
 import type { Session } from '../connect/session.js';
 import { showTable, tableCandidates, type TableName } from '../sql/names.js';
-import { tableText, wantedColumns, wantsExactlyOnce, type WriterOptions } from '../writer-options.js';
+import { keyOption, tableText, wantedColumns, wantsExactlyOnce, type WriterOptions } from '../writer-options.js';
 import { CommitTable } from './commit-table.js';
 import { mayCreate } from './rights.js';
-import { firstWord, isPlainDml, splitSql } from './split-sql.js';
+import { checkNames } from './rows/bind-columns.js';
+import { firstWord, splitSql } from './split-sql.js';
+
+const CHANGES_TABLES = /^(?:alter|create|drop|rename|call|execute)$/i;
 
 export interface Target {
   readonly name: TableName;
@@ -30,7 +33,10 @@ export const statementsOf = (texts: readonly string[]): readonly string[] =>
 /** @throws SyncError JOB_INVALID where the job asks for more than the tables can give; SINK_IO where there is no table. */
 export async function lookAtTarget(session: Session, o: WriterOptions, database: string | null): Promise<Target> {
   const facts = await targetFacts(session, o, database);
-  if (facts !== null) checkNames(o, facts);
+  // Before preSql empties the table, that is; but it may change its columns, too.
+  if (facts !== null && !statementsOf(o.preSql).some((s) => CHANGES_TABLES.test(firstWord(s)))) {
+    checkNames(facts, wantedColumns(o) ?? [], keyOption(o));
+  }
   const name = facts?.name ?? firstCandidate(tableText(o), database);
   const commitTable = new CommitTable(firstCandidate(o.commitTable, name.database));
   const chosen = whyChosen(o);
@@ -61,19 +67,6 @@ async function targetFacts(session: Session, o: WriterOptions, database: string 
     if (facts !== null) return facts;
   }
   return null;
-}
-
-/** Before preSql empties a table that the rows will not fit. A preSql that is no plain statement may change the table first. */
-function checkNames(o: WriterOptions, facts: TableFacts): void {
-  if (!statementsOf(o.preSql).every(isPlainDml)) return;
-  const unknown = wantedColumns(o)?.filter((n) => columnNamed(facts.columns, n) === undefined) ?? [];
-  const [first] = unknown;
-  if (first === undefined) return;
-  const list = facts.columns.map((c) => `\`${c.name}\``).join(', ');
-  throw new SyncError('COLUMN_MISMATCH', `the table ${showTable(facts.name)} has no column \`${first}\``, {
-    place: 'writer.parameter.column',
-    hint: `It has ${list}.`,
-  });
 }
 
 /** `a.b` is a table of database a. */

@@ -2,7 +2,14 @@
  * Compares by sums that both sides compute where the rows are. Stretches of keys whose sums differ are cut smaller, and only the
  * rows of the smallest are read.
  */
-import { internSchema, type ChunkRange, type Digest, type Split, type SummedColumn } from '../../plugin-api/index.js';
+import {
+  internSchema,
+  type ChunkRange,
+  type ChunkSum,
+  type Digest,
+  type Split,
+  type SummedColumn,
+} from '../../plugin-api/index.js';
 import { pluginCall } from '../job/plugin-call.js';
 import { differencesOf } from './compare-rows.js';
 import type { Pairing } from './pairing.js';
@@ -15,7 +22,7 @@ import type { VerifyProgress } from './verify-types.js';
 const CHUNK = 65_536;
 const FINE = 4096;
 /** Rows of stretches that one second look reads. */
-const MOST_READ = 200_000;
+const MOST_READ = 100_000;
 
 /** A stretch that differs, small enough to be read. */
 export interface FineChunk {
@@ -101,24 +108,58 @@ export class DigestSides implements AsyncDisposable {
   }
 
   async compareAll(progress: (p: VerifyProgress) => void): Promise<DigestCompared> {
-    let [sourceRows, targetRows, chunks, differing] = [0, 0, 0, 0];
-    const fine: FineChunk[] = [];
-    let after: ChunkRange['after'] = null;
-    for (;;) {
-      const upTo: ChunkRange['upTo'] = await this.source.border({ after, upTo: null }, CHUNK);
-      const range = { after, upTo };
-      const { same, rows } = await this.compare(range);
-      sourceRows += rows[0];
-      targetRows += rows[1];
-      chunks++;
+    let [sourceRows, targetRows] = [0, 0];
+    const ranges: Promise<ChunkRange | null>[] = [];
+    const tell = (): void => {
       progress({ phase: 'comparing', sourceRows, targetRows });
-      if (!same) {
-        differing++;
-        await this.#narrow(range, rows, fine);
-      }
-      if (upTo === null) return { sourceRows, targetRows, chunks, differing, fine };
-      after = upTo;
+    };
+    // Each side at its own pace: neither waits for the other, unless it is told later where a stretch ends.
+    const [source, target] = await pluginCall('SOURCE_IO', () =>
+      Promise.all([
+        this.#sumAll(this.source, this.#pair.source, ranges, (rows) => {
+          sourceRows += rows;
+          tell();
+        }),
+        this.#sumAll(this.target, this.#pair.target, ranges, (rows) => {
+          targetRows += rows;
+          tell();
+        }),
+      ]),
+    );
+    const fine: FineChunk[] = [];
+    let differing = 0;
+    for (const [i, a] of source.entries()) {
+      const b = target[i];
+      const range = await ranges[i];
+      if (!b || !range || (a.rows === b.rows && a.sum === b.sum)) continue;
+      differing++;
+      await this.#narrow(range, [a.rows, b.rows], fine);
     }
+    return { sourceRows, targetRows, chunks: source.length, differing, fine };
+  }
+
+  async #sumAll(
+    side: Digest,
+    columns: readonly SummedColumn[],
+    ranges: Promise<ChunkRange | null>[],
+    summed: (rows: number) => void,
+  ): Promise<readonly ChunkSum[]> {
+    const sums: ChunkSum[] = [];
+    for (let i = 0; ; i++) {
+      const range = await (ranges[i] ??= this.#stretchAfter(ranges[i - 1]));
+      if (range === null) return sums;
+      const sum = await side.sum(range, columns);
+      sums.push(sum);
+      summed(sum.rows);
+    }
+  }
+
+  /** Null: the one before was the last. */
+  async #stretchAfter(before: Promise<ChunkRange | null> | undefined): Promise<ChunkRange | null> {
+    const last = (await before) ?? { after: null, upTo: null };
+    if (before !== undefined && last.upTo === null) return null;
+    const after = last.upTo;
+    return { after, upTo: await this.source.border({ after, upTo: null }, CHUNK) };
   }
 
   /** Cuts a stretch that differs. The side that has more rows there says where. */

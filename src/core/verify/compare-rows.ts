@@ -11,7 +11,7 @@ import type { Opened, Sides } from './sides.js';
 import type { SideCount, SideName, VerifyProgress } from './verify-types.js';
 
 /** Rows and bytes of them that one second look keeps at most. */
-export const MOST_KEPT = { rows: 200_000, bytes: 64 << 20 };
+export const MOST_KEPT = { rows: 100_000, bytes: 32 << 20 };
 
 export interface Compared {
   readonly pairing: Pairing;

@@ -25,8 +25,8 @@ import { parseFailpoints, type Failpoints } from '../failpoints.js';
 import { pluginCall } from '../job/plugin-call.js';
 import { MetricRegistry } from '../observe/metrics.js';
 import type { Pairing } from './pairing.js';
-import type { Found, KeptRow } from './row-differences.js';
-import type { KeptCell } from './row-scan.js';
+import type { KeptCell, KeptRow } from './kept-row.js';
+import type { Found } from './row-differences.js';
 import type { VerifyDeps } from './verify-types.js';
 
 export class Repairer implements AsyncDisposable {
@@ -87,7 +87,7 @@ export class Repairer implements AsyncDisposable {
     });
   }
 
-  /** In one epoch: all of them, or none. @throws SyncError where the target refuses a row. */
+  /** In one epoch: with an exactly-once writer all of them, or none. @throws SyncError where the target refuses a row. */
   async apply(pairing: Pairing, found: readonly Found[]): Promise<void> {
     const epoch = ++this.#epoch;
     await pluginCall('SINK_IO', async () => {
@@ -95,6 +95,7 @@ export class Repairer implements AsyncDisposable {
         // Rows too many go first: their values may be in the way of a unique key.
         for (const batch of batchesOf(pairing, found)) {
           refuse((await this.#lane.write(batch, this.#signal)).rejected);
+          this.#points.hit('repair.batch');
         }
         this.#points.hit('repair.written');
         refuse((await this.#lane.prepare(epoch, { last: true })).rejected);
@@ -128,7 +129,7 @@ function refuse(rejected: readonly RejectedRow[] | null): void {
   const column = first.column === null ? '' : ` (column \`${first.column}\`)`;
   throw new SyncError('ROW_INVALID', `the target refuses a row of the source${column}: ${first.reason}`, {
     ...(first.place === null ? {} : { place: first.place }),
-    hint: 'Nothing of this part of the repair was written. Mend the row at the source, or the table.',
+    hint: 'Mend the row at the source, or the table, and repair again.',
   });
 }
 
@@ -189,9 +190,10 @@ function schemaOf(pairing: Pairing, row: KeptRow | null): RowSchema {
 
 /** The row as it is at the target, in the types of the source; the key, equal on both sides, as the source writes it. */
 function before(source: KeptRow, target: KeptRow, pairing: Pairing): readonly KeptCell[] {
+  const cells = target.cells;
   return source.cells.map((own, i) => {
     if (pairing.key.includes(i)) return own;
-    const there = target.cells[i] ?? null;
+    const there = cells[i] ?? null;
     if (there === null) return null;
     const type = typeOf(source, i);
     if (cellKind(type) === 'bytes' || cellKind(typeOf(target, i)) === 'bytes') return there;

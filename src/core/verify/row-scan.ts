@@ -1,10 +1,8 @@
 import { ABSENT_FLAG, END_MASK, NULL_FLAG, SyncError, type RowBatch, type Section } from '../../plugin-api/index.js';
 import type { Bound, Pairing } from './pairing.js';
+import { CellPacker, type KeptCell } from './kept-row.js';
 import { RowHash } from './row-hash.js';
 import { CellRef } from './verify-form.js';
-
-/** A cell as it came: its bytes, copied; null: NULL. */
-export type KeptCell = Buffer | null;
 
 /** Hashes rows one after the other. Nothing is made per row where types agree. */
 export class RowScan {
@@ -15,6 +13,7 @@ export class RowScan {
   readonly #isKey: readonly boolean[];
   readonly #keyed: boolean;
   readonly #cell = new CellRef();
+  readonly #packer = new CellPacker();
   #data: Buffer = Buffer.alloc(0);
   #ends: Uint32Array = new Uint32Array(0);
 
@@ -68,14 +67,17 @@ export class RowScan {
     if (this.#keyed) own.finish();
   }
 
-  /** The compared cells of a row as they came, copied. */
-  keep(bound: Bound, section: Section, row: number): readonly KeptCell[] {
+  /** The compared cells of a row as they came, packed for a `KeptRow`. */
+  keep(bound: Bound, section: Section, row: number): Buffer {
     const base = section.firstCell + row * section.schema.columns.length;
-    return bound.at.map((index) => {
+    const packer = this.#packer;
+    packer.begin();
+    for (const index of bound.at) {
       const entry = this.#load(base + index);
-      if ((entry & (NULL_FLAG | ABSENT_FLAG)) !== 0) return null;
-      return Buffer.from(this.#cell.data.subarray(this.#cell.start, this.#cell.end));
-    });
+      if ((entry & (NULL_FLAG | ABSENT_FLAG)) !== 0) packer.addNull();
+      else packer.add(this.#cell.data, this.#cell.start, this.#cell.end);
+    }
+    return packer.take();
   }
 }
 

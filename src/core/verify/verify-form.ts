@@ -37,10 +37,15 @@ function withoutTrailingZeros(cell: CellRef): void {
   cell.end = last - 1 === dot ? dot : last;
 }
 
-function exactNumber(cell: CellRef): void {
-  withoutTrailingZeros(cell);
+/** The two zeros are equal, and not every target has both. */
+function withoutMinusZero(cell: CellRef): void {
   if (cell.end - cell.start === 2 && cell.data[cell.start] === MINUS && cell.data[cell.start + 1] === ZERO)
     cell.start++;
+}
+
+function exactNumber(cell: CellRef): void {
+  withoutTrailingZeros(cell);
+  withoutMinusZero(cell);
 }
 
 function booleanNumber(cell: CellRef): void {
@@ -53,15 +58,14 @@ function yearNumber(cell: CellRef): void {
   while (cell.end - cell.start > 1 && cell.data[cell.start] === ZERO) cell.start++;
 }
 
-/** Minus zero is zero where the other side cannot hold it. */
 const asFloat =
-  (single: boolean, keepsMinus: boolean): VerifyForm =>
+  (single: boolean): VerifyForm =>
   (cell) => {
     const { text } = cell;
     const n = Number(text);
     if (text === '' || (Number.isNaN(n) && text !== 'NaN')) return;
     const written = single ? float32Text(n) : float64Text(n);
-    cell.text = written === '-0' && !keepsMinus ? '0' : written;
+    cell.text = written === '-0' ? '0' : written;
   };
 
 const MIDNIGHT = ' 00:00:00';
@@ -110,13 +114,10 @@ function asValueOf(t: LogicalType): VerifyForm | null {
 function formOf(own: LogicalType, other: LogicalType): VerifyForm | null {
   if (isFloat(own) || isFloat(other)) {
     if (isFloat(own) && isFloat(other)) {
-      return own.is === 'float64' && other.is === 'float32' ? asFloat(true, true) : null;
+      return own.is === 'float64' && other.is === 'float32' ? asFloat(true) : withoutMinusZero;
     }
     if (!isExact(own) && !isExact(other)) return null;
-    return inSteps(
-      own.is === 'boolean' ? booleanNumber : null,
-      asFloat((isFloat(own) ? own : other).is === 'float32', false),
-    );
+    return inSteps(own.is === 'boolean' ? booleanNumber : null, asFloat((isFloat(own) ? own : other).is === 'float32'));
   }
   if (isExact(own) && isExact(other)) {
     if (own.is === other.is && own.is !== 'decimal') return null;

@@ -78,6 +78,18 @@ export function bindColumns(schema: RowSchema, table: TableFacts, options: BindO
   return { schema, width: schema.columns.length, columns, key: keyOf(columns, table, options) };
 }
 
+/** What can be told before there are rows. @throws SyncError COLUMN_MISMATCH as {@link bindColumns} would. */
+export function checkNames(table: TableFacts, names: readonly string[], uniqueKey: readonly string[]): void {
+  const written = names.map((name) => {
+    const target = columnNamed(table.columns, name);
+    if (target === undefined) throw unknownColumn(table, name);
+    if (target.generated) throw generatedColumn(table, target);
+    return { target };
+  });
+  if (names.length > 0) checkLeftOut(written, table);
+  for (const name of uniqueKey) if (columnNamed(table.columns, name) === undefined) throw unknownColumn(table, name);
+}
+
 function unknownColumn(table: TableFacts, name: string): SyncError {
   return mismatch(
     table,
@@ -103,7 +115,7 @@ function codecOf(schema: RowSchema, source: number, target: MysqlColumn, table: 
   );
 }
 
-function checkLeftOut(columns: readonly BoundColumn[], table: TableFacts): void {
+function checkLeftOut(columns: readonly Pick<BoundColumn, 'target'>[], table: TableFacts): void {
   if (columns.length === 0) {
     throw mismatch(
       table,
