@@ -17,7 +17,8 @@ const NAMES = { type: 'array', items: { type: 'string', minLength: 1 } } as cons
 
 const TABLE = {
   title: 'Table',
-  description: 'The table to write to: table or database.table, as a text or a list with this one entry.',
+  description:
+    'The table to write to: table or database.table, as a text or a list with this one entry; `*`: each row goes to the table that has the name of its own.',
   anyOf: [
     { type: 'string', minLength: 1 },
     { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1, maxItems: 1 },
