@@ -204,7 +204,7 @@ export const WRITER_OPTIONS = {
         'With exactly-once a lane asks for a checkpoint after so many bytes, as its rows sit in one open transaction until then.',
       type: 'integer',
       minimum: 1024,
-      default: 16777216,
+      default: 8388608,
       examples: [67108864],
       'x-unit': 'bytes',
       'x-state': 'tuning',
