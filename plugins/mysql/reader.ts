@@ -72,8 +72,8 @@ function createReader(options: ReaderOptions, { log, signal }: PluginContext): R
 
   const bounds = async (lower: JsonValue | null): Promise<CursorBounds> => {
     const tables = (await planShapes(options, sessions)).map((p) => cursorTable(p, options));
-    const start = (t: (typeof tables)[number]): string | null => startOf(options, t);
-    return nextBounds(lower, tables, { sessions, log, signal, waitMs: options.increWait, start });
+    const waitMs = options.increWait;
+    return nextBounds(lower, tables, { sessions, log, signal, waitMs, start: (t) => startOf(options, t) });
   };
 
   return {

@@ -78,3 +78,17 @@ serverTest(MYSQL_SERVERS, 'createTable: auto, two lanes at once, killed and resu
   assertKilled(await run(ws, j, 'ckpt.after#2'), 'ckpt.after#2');
   await assertMysqlExact(j, await run(ws, j), 'createTable');
 });
+
+serverTest('mariadb', 'C69a: columns that do not fit are told before preSql empties the table', async (server) => {
+  using ws = new Workspace();
+  await using db = await ownDatabase(server.url);
+  await db.query(KEYLESS);
+  await db.query("insert into t values ('old', 's', 1, null)");
+  const preSql = ['delete from t'];
+  const unknown = mysqlJob(ws, db, { splits: SPLITS, writer: { preSql, column: ['id', 'split', 'n', 'nope'] } });
+  const r = await run(ws, unknown);
+  assert.equal(r.code, 2, r.stderr);
+  assert.equal(r.summary?.error?.code, 'COLUMN_MISMATCH');
+  assert.match(r.summary.error.message, /has no column `nope`/);
+  assert.deepEqual(await db.query('select count(*) from t'), [['1']]);
+});

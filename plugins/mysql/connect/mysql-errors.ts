@@ -162,6 +162,12 @@ export function mysqlError(e: unknown, where: ErrorPlace): SyncError {
   });
 }
 
+/** `socketTimeout` of the URL. */
+export function silentError(ms: number): Error {
+  const message = `the server was silent for ${String(ms)} ms (socketTimeout)`;
+  return Object.assign(new Error(message), { code: 'ETIMEDOUT', fatal: true });
+}
+
 /** A made-up error of the driver: the session was closed on our side while work was under way. */
 export function closedError(): Error {
   return Object.assign(new Error('the connection was closed'), { code: 'CONNECTION_CLOSED', fatal: true });

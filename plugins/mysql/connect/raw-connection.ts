@@ -66,7 +66,7 @@ export interface QueryCommand {
 export interface RawConnection {
   readonly config: object;
   readonly threadId: number | null;
-  readonly stream: { readonly destroyed: boolean; setTimeout?(ms: number, on: () => void): void };
+  readonly stream: { readonly destroyed: boolean; setTimeout(ms: number, on: () => void): void };
   packetParser: PacketParser;
   sequenceId: number;
   /** The one under way. */

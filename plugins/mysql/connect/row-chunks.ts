@@ -73,6 +73,10 @@ export class RowChunks {
     this.#connection.resume();
   }
 
+  get paused(): boolean {
+    return this.#paused;
+  }
+
   #isPaused(): boolean {
     return this.#paused;
   }

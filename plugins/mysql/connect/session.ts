@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { SyncError, isSyncError } from 'syncx/plugin-api';
 import { orAborted } from 'syncx/plugin-kit';
 import { showAddress, type Address } from './jdbc-url.js';
-import { closedError, mysqlError, type Side } from './mysql-errors.js';
+import { closedError, mysqlError, silentError, type Side } from './mysql-errors.js';
 import {
   checkDriver,
   giveFile,
@@ -153,6 +153,15 @@ export class Session implements AsyncDisposable {
 
   resume(): void {
     if (!this.broken) this.#chunks?.resume();
+  }
+
+  /** Ends the connection where an answer is due and nothing was heard for so long; a result that rests is no silence. */
+  watchSilence(ms: number): void {
+    this.#raw.stream.setTimeout(ms, () => {
+      if (this.#pending.size === 0 || this.#chunks?.paused === true) return;
+      this.#fail(silentError(ms));
+      this.#raw.destroy();
+    });
   }
 
   /** Drops the connection without a word to the server; pending work rejects. An open transaction is rolled back. */
@@ -346,7 +355,9 @@ async function connect(
     checkDriver(driver, raw);
     const bare = new Session(driver, raw, address, side, NO_FACTS, () => lost);
     const server = await orAborted(prepareSession(bare, endpoint, side, sqlMode), signal);
-    return new Session(driver, raw, address, side, server, () => lost);
+    const session = new Session(driver, raw, address, side, server, () => lost);
+    if (endpoint.socketTimeoutMs !== null) session.watchSilence(endpoint.socketTimeoutMs);
+    return session;
   } catch (e) {
     raw.destroy();
     throw isSyncError(e) && e.cause !== undefined ? e.cause : e;

@@ -1,30 +1,42 @@
 /** Polling: reads what has come above the last value, again and again, window by window. */
 import type { JsonValue, Position, ReadItem, RowBatch } from 'syncx/plugin-api';
-import { highest, rowsOfValue, type CursorTable } from './cursor/cursor-tables.js';
+import { highest, type CursorTable } from './cursor/cursor-tables.js';
+import { isNew, newestRows, type Newest } from './cursor/newest-rows.js';
 import { waitForTick, waitForWriters } from './cursor/open-transactions.js';
 import { keyType } from './plan/key-predicate.js';
 import type { Session } from '../connect/session.js';
 import type { ReadShape } from './read-shape.js';
 import { SplitReading, type ReadingParts } from './split-reading.js';
-import type { CursorPoint, CursorWindow, Shape, SplitPosition, SplitSpec } from './split-spec.js';
+import type { CursorFloor, CursorPoint, CursorWindow, Shape, SplitPosition, SplitSpec } from './split-spec.js';
 
-/** A value of the column, and which or how many rows of it are read. `rows` null: none of them counts, as startLocation says. */
+/** `rows`: of a point without a tail, how many rows had the value; null: none of them counts, as startLocation says. */
 interface Edge extends CursorPoint {
   readonly rows: number | null;
+}
+
+/** What lies above `done`; `again`: with the rows of its value. */
+interface PollWindow {
+  readonly again: boolean;
+  readonly upper: Edge;
 }
 
 /** All up to `done` is read, and of `window` the rows up to `at`; null: nothing is under way. */
 export interface PollPosition {
   readonly done: Edge | null;
-  readonly window: { readonly lower: CursorPoint | null; readonly upper: Edge } | null;
+  readonly window: PollWindow | null;
   readonly at: SplitPosition | null;
 }
 
 const pollJson = (p: PollPosition): Position => p as unknown as JsonValue;
 export const pollPosition = (p: Position | null): PollPosition | null => p as unknown as PollPosition | null;
 
-const sameEdge = (a: Edge | null, b: Edge): boolean => JSON.stringify(a) === JSON.stringify(b);
-const pointOf = ({ value, keys }: Edge): CursorPoint => ({ value, keys });
+const pointOf = ({ value, own, tail }: Edge): CursorPoint => ({ value, own, tail });
+
+/** Below it nothing is told apart. */
+function floorOf(done: Edge | null): CursorFloor | null {
+  if (done === null) return null;
+  return done.tail === null ? { value: done.value, too: !done.own || done.rows !== null } : done.tail.floor;
+}
 
 export class PollReading {
   readonly #parts: ReadingParts;
@@ -67,7 +79,7 @@ export class PollReading {
     const { done, at } = this.#position;
     const window = this.#position.window ?? (await this.#look(signal));
     if (window !== null) {
-      const { lower } = window;
+      const lower = done === null ? null : window.again ? { ...pointOf(done), own: false } : pointOf(done);
       const spec = { ...this.#spec, window: { ...this.#window, lower, upper: pointOf(window.upper) } };
       yield* this.#rows.rows(spec, at, (p) => pollJson({ done, window, at: p }), signal);
       if (signal.aborted) return;
@@ -77,7 +89,7 @@ export class PollReading {
     this.due = performance.now() + this.#parts.options.polling.intervalMs;
   }
 
-  async #look(signal: AbortSignal): Promise<PollPosition['window']> {
+  async #look(signal: AbortSignal): Promise<PollWindow | null> {
     for (let tries = 0; ; tries++) {
       try {
         return await this.#next(signal);
@@ -89,30 +101,33 @@ export class PollReading {
   }
 
   /** What has come since; null: nothing. */
-  async #next(signal: AbortSignal): Promise<PollPosition['window']> {
+  async #next(signal: AbortSignal): Promise<PollWindow | null> {
     const { done } = this.#position;
     const { options, lane } = this.#parts;
     const session = await this.#parts.session(this.#shape.connection, signal);
-    const value = await highest(session, this.#table, done?.value ?? null);
-    if (value === null || sameEdge(done, await this.#edgeAt(session, value))) return null;
+    const top = await highest(session, this.#table, done?.value ?? null);
+    // Where the newest rows are gone, others may have come below them.
+    const value = top ?? (done === null || done.tail === null ? null : done.value);
+    if (value === null || (done !== null && !isNew(await this.#newest(session, value), done))) return null;
     await waitForTick(session, keyType(this.#window.column), value, signal);
     await waitForWriters(session, options.polling.waitMs, lane.log, signal);
-    const upper = await this.#edgeAt(session, value);
-    return { lower: done === null ? null : await this.#above(session, done), upper };
+    const upper = { ...(await this.#newest(session, value)), own: true };
+    return { again: await this.#again(session), upper };
   }
 
-  async #edgeAt(session: Session, value: string): Promise<Edge> {
-    return { value, ...(await rowsOfValue(session, this.#table, value)) };
+  #newest(session: Session, value: string): Promise<Newest> {
+    return newestRows(session, this.#table, value, floorOf(this.#position.done));
   }
 
   /** Rows of the last value that cannot be told apart are read again if there are more of them now: better twice than never. */
-  async #above(session: Session, done: Edge): Promise<CursorPoint> {
-    if (done.keys !== null || done.rows === null) return pointOf(done);
-    const now = await this.#edgeAt(session, done.value);
-    if (now.rows === done.rows) return pointOf(done);
-    const facts = { table: this.#table.shape.table, value: done.value, rows: now.rows };
+  async #again(session: Session): Promise<boolean> {
+    const { done } = this.#position;
+    if (done === null || done.tail !== null || done.rows === null) return false;
+    const { rows } = await newestRows(session, this.#table, done.value, { value: done.value, too: true });
+    if (rows === done.rows) return false;
+    const facts = { table: this.#table.shape.table, value: done.value, rows };
     this.#parts.lane.log.warn(facts, 'rows of the last value are delivered again: no key tells the new ones apart');
-    return { value: done.value, keys: [] };
+    return true;
   }
 
   /** Progress without rows: a checkpoint may note that the window is read to its end. */

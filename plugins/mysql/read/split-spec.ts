@@ -52,20 +52,39 @@ export interface KeyRange {
 /** What a run of a job with a cursor reads of a table: docs in read/cursor. */
 export interface CursorWindow {
   readonly column: ShapeColumn;
-  /** The columns of the points' `keys`; empty: the rows cannot be told apart. */
+  /** The columns of the row keys in tails; empty: the rows cannot be told apart. */
   readonly rowKey: readonly ShapeColumn[];
   readonly lower: CursorPoint | null;
   readonly upper: CursorPoint | null;
 }
 
-/**
- * A value of the cursor column, and which rows of it are done (lower), or read now (upper): those with these row keys, of
- * `rowKey`. `keys` null: all of them; empty: none.
- */
+/** Which rows are done (lower), or read now (upper). */
 export interface CursorPoint {
   readonly value: string;
-  readonly keys: readonly (readonly string[])[] | null;
+  /** Whether rows that have the value itself are. */
+  readonly own: boolean;
+  /** Null: all rows up to the value are. Else those up to the tail's floor, and above it the ones that it names. */
+  readonly tail: CursorTail | null;
 }
+
+/** The newest rows, one by one: of a row that comes among them later it can be told that it is none of them. */
+export interface CursorTail {
+  /** The tail has all rows above it; null: all that there are. */
+  readonly floor: CursorFloor | null;
+  readonly rows: readonly CursorRows[];
+}
+
+/** The rows above a value; `too`: and those that have it. */
+export interface CursorFloor {
+  readonly value: string;
+  readonly too: boolean;
+}
+
+/**
+ * A value of the column, and the keys (of `rowKey`) of rows that have it. With the value, as a row that is changed has
+ * another one, and is to be read again.
+ */
+export type CursorRows = readonly [value: string, ...keys: (readonly string[])[]];
 
 /** A split of the reader: rows of one shape. */
 export interface SplitSpec {

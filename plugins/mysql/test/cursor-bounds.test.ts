@@ -11,7 +11,7 @@ import { parseLookback } from '../read/cursor/lookback.js';
 import { startValue } from '../read/cursor/start-location.js';
 import { planShapes } from '../read/plan/plan-shapes.js';
 import { SourceSessions } from '../read/plan/source-sessions.js';
-import { splitSpecOf } from '../read/split-spec.js';
+import { splitSpecOf, type CursorRows } from '../read/split-spec.js';
 import { drain, jobOptions, never, openReader, rowsOf, type Logged } from './plan-support.js';
 import { SERVERS, onServers, type TestDatabase } from './servers.js';
 
@@ -41,6 +41,14 @@ async function run(
 const cursorOf = (db: TestDatabase, b: CursorBounds): unknown =>
   (b.upper as Record<string, unknown> | null)?.[`${db.name}.t`];
 
+/** A cursor that names all rows there are. */
+const named = (value: string, ...rows: readonly CursorRows[]): unknown => ({
+  value,
+  rows: rows.reduce((n, [, ...keys]) => n + keys.length, 0),
+  by: ['id'],
+  tail: { floor: null, rows },
+});
+
 async function boundary(db: TestDatabase, type: string, a: string, b: string, c: string): Promise<void> {
   await db.run(
     `create table t (id int primary key, up ${type})`,
@@ -49,11 +57,11 @@ async function boundary(db: TestDatabase, type: string, a: string, b: string, c:
   const options = { increColumn: 'up' };
   const one = await run(db, null, options);
   assert.deepEqual(one.ids, ['1', '2', '3']);
-  assert.deepEqual(cursorOf(db, one.bounds), { value: b, keys: [['3']], by: ['id'], rows: 1 });
+  assert.deepEqual(cursorOf(db, one.bounds), named(b, [b, ['3']], [a, ['1'], ['2']]));
   await db.run(`insert into t values (4,'${b}'),(5,'${c}')`);
   const two = await run(db, one.bounds.upper, options);
   assert.deepEqual(two.ids, ['4', '5']);
-  assert.deepEqual(cursorOf(db, two.bounds), { value: c, keys: [['5']], by: ['id'], rows: 1 });
+  assert.deepEqual(cursorOf(db, two.bounds), named(c, [c, ['5']], [b, ['3'], ['4']], [a, ['1'], ['2']]));
   const three = await run(db, two.bounds.upper, options);
   assert.deepEqual(three.ids, []);
   assert.deepEqual(three.bounds, { lower: two.bounds.upper, upper: two.bounds.upper });
@@ -62,7 +70,7 @@ async function boundary(db: TestDatabase, type: string, a: string, b: string, c:
   const four = await run(db, three.bounds.upper, options);
   assert.deepEqual(
     [four.ids, cursorOf(db, four.bounds)],
-    [['6'], { value: c, keys: [['5'], ['6']], by: ['id'], rows: 2 }],
+    [['6'], named(c, [c, ['5'], ['6']], [b, ['3'], ['4']], [a, ['1'], ['2']])],
   );
   // Rows that go, or move back, take nothing along.
   await db.run('delete from t where id in (4, 5, 6)');
@@ -87,9 +95,9 @@ onServers(['mariadb'], 'C14 the cursor has all digits of the value', async (db) 
 onServers(SERVERS, 'C14 what is committed between the bounds and the read is of this run or the next', async (db) => {
   await db.run('create table t (id int primary key, up int, key (up))', 'insert into t values (1,5),(2,7)');
   const one = await run(db, null, { increColumn: 'up' }, () => db.run('insert into t values (3,7),(4,9),(5,6)'));
-  assert.deepEqual(one.ids, ['1', '2', '5']); // 5 is below the upper end
+  assert.deepEqual(one.ids, ['1', '2']);
   const two = await run(db, one.bounds.upper, { increColumn: 'up' });
-  assert.deepEqual(two.ids, ['3', '4']);
+  assert.deepEqual(two.ids, ['3', '4', '5']); // at the end, above and below it
 });
 
 /** A session that tells of its statements before they are sent. */
@@ -122,7 +130,7 @@ onServers(SERVERS, 'C14 a transaction that was open when the end was determined 
     waitMs: 30_000,
     start: () => null,
   });
-  assert.deepEqual(upper, { [`${db.name}.t`]: { value: '7', keys: [['2'], ['4']], by: ['id'], rows: 2 } });
+  assert.deepEqual(upper, { [`${db.name}.t`]: named('7', ['7', ['2'], ['4']], ['6', ['3']], ['5', ['1']]) });
   assert.deepEqual([asked.slice(0, 4), asked.at(-1)], [['max', 'looks', 'waits', 'waits'], 'rows']);
   const { ids } = await run(db, null, { increColumn: 'up' });
   assert.deepEqual(ids, ['1', '2', '3', '4']);
@@ -143,7 +151,7 @@ onServers(SERVERS, 'rows of the last value come again where no key tells them ap
   const options = { increColumn: 'up' };
   const one = await run(db, null, options);
   assert.deepEqual(one.ids, ['1', '2', '3']);
-  assert.deepEqual(cursorOf(db, one.bounds), { value: '7', keys: null, by: [], rows: 2 });
+  assert.deepEqual(cursorOf(db, one.bounds), { value: '7', rows: 2, by: [], tail: null });
   assert.match(
     one.logged.find((l) => l.level === 'info')?.message ?? '',
     /may be delivered again by the next run: no key/,
@@ -162,7 +170,7 @@ onServers(SERVERS, 'more than 10,000 rows of one value are not remembered one by
   }
   const one = await run(db, null, { increColumn: 'up' });
   assert.equal(one.ids.length, 12_000);
-  assert.deepEqual(cursorOf(db, one.bounds), { value: '7', keys: null, by: ['id'], rows: 12_000 });
+  assert.deepEqual(cursorOf(db, one.bounds), { value: '7', rows: 12_000, by: ['id'], tail: null });
 });
 
 onServers(SERVERS, 'rows with NULL in the column are never read, and counted', async (db) => {
@@ -203,7 +211,7 @@ onServers(SERVERS, 'a look back reads again what lies shortly below', async (db)
   await db.run('insert into t values (3,6),(4,1)');
   const again = async (increLookback: number | string) =>
     (await run(db, one.bounds.upper, { increColumn: 'up', increLookback })).ids;
-  assert.deepEqual(await again(1), ['2', '3']);
+  assert.deepEqual(await again(1), ['2', '3', '4']); // 4 is below it, and was never read
   assert.deepEqual(await again(100), ['1', '2', '3', '4']);
   await db.run('drop table t', 'create table t (id int primary key, up datetime)');
   await db.run("insert into t values (1,'2024-05-01 00:04:59'),(2,'2024-05-01 00:05:00'),(3,'2024-05-01 00:10:00')");
@@ -225,8 +233,18 @@ onServers(SERVERS, 'a polling job has one split without an end for each table', 
     return window.lower;
   };
   assert.equal(await poll({}), null);
-  assert.deepEqual(await poll({ startLocation: '6' }), { value: '6', keys: null });
-  assert.deepEqual(await poll({ pollingFromMax: true }), { value: '7', keys: [['2'], ['3']] });
+  assert.deepEqual(await poll({ startLocation: '6' }), { value: '6', own: true, tail: null });
+  assert.deepEqual(await poll({ pollingFromMax: true }), {
+    value: '7',
+    own: true,
+    tail: {
+      floor: null,
+      rows: [
+        ['7', ['2'], ['3']],
+        ['5', ['1']],
+      ],
+    },
+  });
 });
 
 onServers(['mariadb'], 'a user without the right PROCESS is told what is missed', async (db) => {
@@ -236,7 +254,7 @@ onServers(['mariadb'], 'a user without the right PROCESS is told what is missed'
   try {
     await using r = await openReader(db, 't', { username: user, password: 'secret', increColumn: 'up' });
     const bounds = await r.reader.bounds?.(null);
-    assert.deepEqual(bounds?.upper, { [`${db.name}.t`]: { value: '5', keys: [['1']], by: ['id'], rows: 1 } });
+    assert.deepEqual(bounds?.upper, { [`${db.name}.t`]: named('5', ['5', ['1']]) });
     assert.match(r.logged.find((l) => l.level === 'warn')?.message ?? '', /right PROCESS/);
   } finally {
     await db.run(`drop user ${user}@'%'`);

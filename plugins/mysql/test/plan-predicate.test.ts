@@ -4,7 +4,7 @@ import { keySelect } from '../read/plan/estimates.js';
 import { beyond, nullPredicate, rangePredicate, windowPredicate } from '../read/plan/key-predicate.js';
 import { shapeColumn } from '../read/plan/shapes.js';
 import { quoteName } from '../sql/names.js';
-import type { ShapeColumn } from '../read/split-spec.js';
+import type { CursorTail, ShapeColumn } from '../read/split-spec.js';
 import { SERVERS, onServers, type TestDatabase } from './servers.js';
 
 /** Type of a key, and values for it as SQL. */
@@ -120,27 +120,59 @@ onServers(SERVERS, 'the edges of a window take the rows they name', async (db) =
   );
   const rowKey = [await keyOf(db, 'w', 'a'), await keyOf(db, 'w', 'b')];
   const column = await keyOf(db, 'w', 'up');
-  const rows = async (lower: readonly string[][] | null, upper: readonly string[][] | null): Promise<string> => {
-    const w = windowPredicate({
-      column,
-      rowKey,
-      lower: { value: '5', keys: lower },
-      upper: { value: '7', keys: upper },
-    });
+  const rows = async (lower: CursorTail | null, upper: CursorTail | null, own = true): Promise<string> => {
+    const edges = { lower: { value: '5', own, tail: lower }, upper: { value: '7', own, tail: upper } };
+    const w = windowPredicate({ column, rowKey, ...edges });
     return (await db.rows(`select concat(a, b) from w where ${w} order by 1`)).join(' ');
   };
+  const at = (value: string, ...keys: readonly string[][]): CursorTail => ({
+    floor: { value, too: true },
+    rows: [[value, ...keys]],
+  });
   assert.equal(await rows(null, null), '3x 3y');
-  assert.equal(await rows([], null), '1x 1y 2x 3x 3y');
-  assert.equal(await rows([['1', 'y']], null), '1x 2x 3x 3y');
-  assert.equal(
-    await rows(
-      [
-        ['1', 'x'],
-        ['2', 'x'],
-      ],
-      [['3', 'y']],
-    ),
-    '1y 3y',
-  );
-  assert.equal(await rows(null, []), '');
+  assert.equal(await rows(null, null, false), '1x 1y 2x');
+  assert.equal(await rows(at('5', ['1', 'y']), null), '1x 2x 3x 3y');
+  assert.equal(await rows(at('5', ['1', 'x'], ['2', 'x']), at('7', ['3', 'y'])), '1y 3y');
+  // Tails of several values, with a floor that has rows, and without one.
+  const tail: CursorTail = { floor: { value: '5', too: false }, rows: [['7', ['3', 'x']], ['6', ['9', 'y']]] }; // prettier-ignore
+  assert.equal(await rows(null, tail), '3x');
+  assert.equal(await rows({ floor: null, rows: [['5', ['1', 'x'], ['2', 'x']]] }, tail), '1y 3x');
+  assert.equal(await rows({ floor: { value: '5', too: false }, rows: [] }, { floor: null, rows: [] }), '');
+  // A row that is named with another value is another one.
+  assert.equal(await rows({ floor: null, rows: [['4', ['1', 'x']]] }, null), '1x 1y 2x 3x 3y');
+});
+
+/** By what the server reads the rows: `range`, and about how many of them. */
+async function accessOf(db: TestDatabase, table: string, condition: string): Promise<readonly [string, number]> {
+  const [plan] = await db.rows(`explain select id from ${table} where ${condition}`);
+  const row = plan ?? [];
+  return [row[row.length - 7] ?? '', Number(row[row.length - 2])];
+}
+
+onServers(SERVERS, "a window with a thousand rows by name is still a range of the column's index", async (db) => {
+  await db.run('create table r (id int primary key, up datetime null, pad char(200), key (up))');
+  const at = (i: number): string =>
+    new Date(Date.UTC(2024, 0, 1) + i * 1000).toISOString().slice(0, 19).replace('T', ' ');
+  for (let n = 0; n < 30_000; n += 5000) {
+    const filler = Array.from({ length: 5000 }, (_, i) => `(${String(n + i)},'${at(n + i)}','x')`);
+    await db.run(`insert into r values ${filler.join(',')}`);
+  }
+  await db.run('analyze table r');
+  const column = await keyOf(db, 'r', 'up');
+  const tailTo = (end: number): CursorTail => ({
+    floor: { value: at(end - 1000), too: false },
+    rows: Array.from({ length: 1000 }, (_, i) => [at(end - i), [String(end - i)]] as const),
+  });
+  const edge = (end: number) => ({ value: at(end), own: true, tail: tailTo(end) });
+  const window = { column, rowKey: [await keyOf(db, 'r', 'id')], lower: edge(29_000), upper: edge(29_500) };
+  // Late, above what was done and below what is named.
+  await db.run(`update r set up = '${at(28_400)}' where id = 28150`);
+  const started = performance.now();
+  const ids = (await db.rows(`select id from r where ${windowPredicate(window)} order by id`)).flat();
+  const took = performance.now() - started;
+  assert.deepEqual(ids, ['28150', ...Array.from({ length: 500 }, (_, i) => String(29_001 + i))]);
+  assert.ok(took < 2000, `${String(took)} ms`);
+  const [access, rows] = await accessOf(db, 'r', windowPredicate(window));
+  assert.equal(access, 'range');
+  assert.ok(rows < 4000, `${String(rows)} rows`);
 });

@@ -79,32 +79,54 @@ async function poll(
   };
 }
 
-onServers(SERVERS, 'polling delivers each row once: ties of the last value, late ones, and new values', async (db) => {
-  await db.run(
-    'create table t (id int primary key, up datetime)',
-    "insert into t values (1, '2024-05-01 10:00:00'), (2, '2024-05-01 10:00:00')",
-  );
-  const p = await poll(db, await shapeOf(db, 't'));
-  await p.until(2);
-  await db.run("insert into t values (3, '2024-05-01 10:00:00')");
-  await p.until(3);
-  for (const [id] of await db.rows(
-    `select id from information_schema.processlist where db = '${db.name}' and id <> connection_id()`,
-  )) {
-    await db.run(`kill ${String(id)}`);
-  }
-  await db.run("insert into t values (5, '2024-05-01 10:00:02'), (4, '2024-05-01 10:00:01'), (6, null)");
-  await p.until(5);
-  await sleep(100); // five polls: nothing comes again
-  await p.stop();
-  assert.deepEqual(p.ids, ['1', '2', '3', '4', '5']);
-  assert.ok(p.warnings.length <= 1); // of the connection that was killed, unless it was idle
-  assert.deepEqual(p.positions.at(-1), {
-    done: { value: '2024-05-01 10:00:02', keys: [['5']], rows: 1 },
-    window: null,
-    at: null,
-  });
-});
+onServers(
+  SERVERS,
+  'polling delivers each row once: ties of the last value, late ones and changed ones, and new values',
+  async (db) => {
+    await db.run(
+      'create table t (id int primary key, up datetime)',
+      "insert into t values (1, '2024-05-01 10:00:00'), (2, '2024-05-01 10:00:00')",
+    );
+    const p = await poll(db, await shapeOf(db, 't'));
+    await p.until(2);
+    await db.run("insert into t values (3, '2024-05-01 10:00:00')");
+    await p.until(3);
+    for (const [id] of await db.rows(
+      `select id from information_schema.processlist where db = '${db.name}' and id <> connection_id()`,
+    )) {
+      await db.run(`kill ${String(id)}`);
+    }
+    await db.run("insert into t values (5, '2024-05-01 10:00:02'), (4, '2024-05-01 10:00:01'), (6, null)");
+    await p.until(5);
+    await db.run("insert into t values (7, '2024-05-01 10:00:01'), (8, '2024-04-01 00:00:00')"); // below the last value
+    await p.until(7);
+    await db.run("update t set up = '2024-05-01 10:00:02' where id = 1", 'delete from t where id = 5');
+    await p.until(8);
+    await db.run("delete from t where up = '2024-05-01 10:00:02'", "insert into t values (9, '2024-04-01 00:00:00')");
+    await p.until(9);
+    await sleep(100); // five polls: nothing comes again
+    await p.stop();
+    assert.deepEqual(p.ids, ['1', '2', '3', '4', '5', '7', '8', '1', '9']);
+    assert.ok(p.warnings.length <= 1); // of the connection that was killed, unless it was idle
+    assert.deepEqual(p.positions.at(-1), {
+      done: {
+        value: '2024-05-01 10:00:02',
+        rows: 6,
+        tail: {
+          floor: null,
+          rows: [
+            ['2024-05-01 10:00:01', ['4'], ['7']],
+            ['2024-05-01 10:00:00', ['2'], ['3']],
+            ['2024-04-01 00:00:00', ['8'], ['9']],
+          ],
+        },
+        own: true,
+      },
+      window: null,
+      at: null,
+    });
+  },
+);
 
 onServers(SERVERS, 'polling goes on behind every position, inside of windows too', async (db) => {
   await db.run('create table t (id int primary key, note varchar(100), up int)');

@@ -11,7 +11,7 @@ import {
   showState,
   type StateListing,
 } from '../../core/checkpoint/state-admin.js';
-import { SyncError, type JsonObject } from '../../plugin-api/index.js';
+import { SyncError, type JsonObject, type JsonValue } from '../../plugin-api/index.js';
 import { Registry } from '../../registry/registry.js';
 import { namedJob, openJob, stateRootOf, type JobArguments } from '../job-file.js';
 import { createLogger } from '../logger.js';
@@ -42,7 +42,7 @@ export async function listCommand(args: StateArguments): Promise<number> {
       (c) => args.jobId === undefined || c.jobId === args.jobId,
     );
     if (args.output === 'json') printResult(JSON.stringify(cursors));
-    else for (const c of cursors) printResult(`${c.jobId}  ${JSON.stringify(c.cursor)}`);
+    else for (const c of cursors) printResult(`${c.jobId}  ${brief(c.cursor)}`);
     return 0;
   }
   const all = await listStates(stateRootOf(args.stateDir, null));
@@ -50,6 +50,14 @@ export async function listCommand(args: StateArguments): Promise<number> {
   if (args.output === 'json') printResult(JSON.stringify(wanted));
   else for (const line of table(wanted)) printResult(line);
   return 0;
+}
+
+/** A cursor may name a thousand rows; `--output json` shows them all. */
+function brief(cursor: JsonValue | null): string {
+  const most = 3;
+  return JSON.stringify(cursor, (_key, v: JsonValue) =>
+    Array.isArray(v) && v.length > most ? [...v.slice(0, most), `… ${String(v.length - most)} more`] : v,
+  );
 }
 
 const COLUMNS: readonly (readonly [string, (s: StateListing) => string])[] = [
@@ -74,7 +82,7 @@ export async function showCommand(args: JobStateArguments): Promise<number> {
   const { jobId, stateRoot } = await namedJob(args);
   if (args.cursor === true) {
     const { cursor } = await showCursor(stateRoot, jobId);
-    printResult(args.output === 'json' ? JSON.stringify({ jobId, cursor }) : JSON.stringify(cursor));
+    printResult(args.output === 'json' ? JSON.stringify({ jobId, cursor }) : brief(cursor));
     return 0;
   }
   const state = await showState(stateRoot, jobId, args.run);

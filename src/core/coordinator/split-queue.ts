@@ -121,6 +121,8 @@ export class SplitQueue {
         if (!this.#signal.aborted) this.#fail(toSyncError(e, 'SOURCE_IO'));
       },
     );
+    // Where all that was open has ended already, nothing else would tell that only a commit helps now.
+    this.#changed();
   }
 
   #give(split: Split, from: Position | null): void {

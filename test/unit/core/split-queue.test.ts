@@ -17,7 +17,7 @@ interface Harness {
 
 function harness(
   planner: Partial<SplitPlanner>,
-  more: { readonly again?: readonly OpenSplit[]; readonly taker?: SplitTaker } = {},
+  more: { readonly again?: readonly OpenSplit[]; readonly taker?: SplitTaker; readonly changed?: () => void } = {},
 ): Harness {
   const assigned: string[] = [];
   const failures: SyncError[] = [];
@@ -34,7 +34,7 @@ function harness(
     again: more.again ?? [],
     epoch: 1,
     signal: new AbortController().signal,
-    changed: () => undefined,
+    changed: more.changed ?? (() => undefined),
     fail: (e) => void failures.push(e),
   });
   return { queue, assigned, failures };
@@ -140,4 +140,19 @@ test('a planner that waits for a commit gets one, also beside an unbounded split
   const a = { split: split('a'), from: null, to: null, ended: { outcome: null } };
   queue.committed([a]);
   assert.equal(queue.waitsForCommit, false);
+});
+
+test('it tells that only a commit helps, also where a lane asks only after its split has ended', async () => {
+  const answers: (Promise<Split> | undefined)[] = [Promise.resolve(split('a'))];
+  const told: boolean[] = [];
+  const { queue } = harness(
+    { next: () => answers.shift() ?? new Promise(() => undefined) },
+    { changed: () => void told.push(queue.waitsForCommit) },
+  );
+  queue.want(0, 1);
+  await macrotask();
+  queue.finished(1, 'a', null);
+  assert.equal(told.at(-1), false, 'nobody asks for more yet');
+  queue.want(0, 1);
+  assert.equal(told.at(-1), true);
 });

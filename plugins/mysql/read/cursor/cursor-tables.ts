@@ -18,9 +18,6 @@ export interface CursorTable {
   readonly where: string | null;
 }
 
-/** More rows of one value are not remembered one by one. */
-export const MOST_KEYS = 10_000;
-
 /** @throws SyncError COLUMN_MISMATCH where the column is not there, or has no order that SQL could state exactly. */
 export function cursorTable(p: PlannedShape, o: ReaderOptions): CursorTable {
   const name = cursorColumn(o) ?? '';
@@ -42,12 +39,12 @@ export function cursorTable(p: PlannedShape, o: ReaderOptions): CursorTable {
   return { shape: p.shape, column, rowKey, where: given(o.where) };
 }
 
-function select(t: CursorTable, list: string, condition: string): string {
+export function select(t: CursorTable, list: string, condition: string): string {
   const where = t.where === null ? '' : `(${t.where}\n) and `;
   return `select ${list} from ${fromOf(t.shape)} where ${where}${condition}`;
 }
 
-const doing = (t: CursorTable): string => `look for the newest rows of ${showShape(t.shape)}`;
+export const doing = (t: CursorTable): string => `look for the newest rows of ${showShape(t.shape)}`;
 
 /** The highest value, at or above `from` where that is given; null: there is none. */
 export async function highest(session: Session, t: CursorTable, from: string | null): Promise<string | null> {
@@ -55,22 +52,6 @@ export async function highest(session: Session, t: CursorTable, from: string | n
   const condition = from === null ? `${name} is not null` : `${name} >= ${columnLiteral(t.column, from)}`;
   const [row] = await session.query(select(t, keySelect(t.column, `max(${name})`), condition), doing(t));
   return row?.[0] ?? null;
-}
-
-/** The keys of the rows that have the value; null: they have none, or are too many. And how many rows there are. */
-export async function rowsOfValue(
-  session: Session,
-  t: CursorTable,
-  value: string,
-): Promise<{ readonly keys: readonly (readonly string[])[] | null; readonly rows: number }> {
-  const condition = `${quoteName(t.column.name)} = ${columnLiteral(t.column, value)}`;
-  if (t.rowKey.length > 0) {
-    const list = t.rowKey.map((c) => keySelect(c, quoteName(c.name))).join(', ');
-    const rows = await session.query(`${select(t, list, condition)} limit ${String(MOST_KEYS + 1)}`, doing(t));
-    if (rows.length <= MOST_KEYS) return { keys: rows.map((r) => r.map((v) => v ?? '')), rows: rows.length };
-  }
-  const [row] = await session.query(select(t, 'count(*)', condition), doing(t));
-  return { keys: null, rows: Number(row?.[0] ?? 0) };
 }
 
 /** Rows that no run reads, as the column is NULL in them. */

@@ -1,17 +1,18 @@
 /** What a job with a cursor keeps between runs, as `sync state list --cursor` shows it: a point for each table. */
 import type { JsonValue } from 'syncx/plugin-api';
-import type { Shape } from '../split-spec.js';
+import type { CursorTail, Shape } from '../split-spec.js';
 import { showShape } from '../plan/shapes.js';
 
-/** Up to where a table was read. */
+/** Up to where a table was read; `value` comes first, for those who look at it. */
 export interface TableCursor {
   /** The highest value there was, with all its digits. */
   readonly value: string;
-  /** The rows of that value that were read, by the columns `by`. Null: they cannot be told apart, or are too many. */
-  readonly keys: readonly (readonly string[])[] | null;
-  readonly by: readonly string[];
-  /** How many rows had the value. */
+  /** How many rows the tail names; without one: how many had the value. */
   readonly rows: number;
+  /** The columns of the row keys. */
+  readonly by: readonly string[];
+  /** The newest rows. Null: they cannot be told apart, or too many of them have the value. */
+  readonly tail: CursorTail | null;
 }
 
 /** By name of table. */

@@ -7,28 +7,26 @@ import { given } from '../plan/check-options.js';
 import { keyType } from '../plan/key-predicate.js';
 import { isInteger, showShape } from '../plan/shapes.js';
 import type { SourceSessions } from '../plan/source-sessions.js';
-import type { CursorPoint, CursorWindow } from '../split-spec.js';
-import { cursorAt } from './bounds.js';
+import type { CursorFloor, CursorPoint, CursorWindow } from '../split-spec.js';
+import { cursorAt, isTold } from './bounds.js';
 import { cursorName, cursorsOf, type TableCursor } from './cursor-value.js';
 import { countNulls, highest, type CursorTable } from './cursor-tables.js';
 import { parseLookback, type Lookback } from './lookback.js';
 import { startValue } from './start-location.js';
 
-export const startOf = (o: ReaderOptions, t: CursorTable): string | null => {
+export const startOf = (o: ReaderOptions, t: CursorTable): CursorFloor | null => {
   const text = given(o.startLocation);
-  return text === null ? null : startValue(t.column, text);
+  return text === null ? null : { value: startValue(t.column, text), too: o.useMaxFunc };
 };
 
 function startPoint(o: ReaderOptions, t: CursorTable): CursorPoint | null {
-  const value = startOf(o, t);
-  return value === null ? null : { value, keys: o.useMaxFunc ? [] : null };
+  const start = startOf(o, t);
+  return start === null ? null : { value: start.value, own: !start.too, tail: null };
 }
 
 /** Rows that cannot be told apart are read again: `>` would miss what came with the same value since. */
-function pointAbove(t: CursorTable, c: TableCursor): CursorPoint {
-  const told = c.keys !== null && c.by.join() === t.rowKey.map((k) => k.name).join();
-  return { value: c.value, keys: told ? c.keys : [] };
-}
+const pointAbove = (t: CursorTable, c: TableCursor): CursorPoint =>
+  isTold(t, c) ? { value: c.value, own: true, tail: c.tail } : { value: c.value, own: false, tail: null };
 
 /** Null: nothing is to be read of the table in this run. */
 export async function windowOf(
@@ -42,12 +40,13 @@ export async function windowOf(
   const high = cursorsOf(bounds.upper)[name];
   if (high === undefined) return null;
   const lookback = o.increLookback === undefined ? null : parseLookback(o.increLookback);
-  const upper: CursorPoint = { value: high.value, keys: high.keys };
+  const upper: CursorPoint = { value: high.value, own: true, tail: high.tail };
   const base = { column: t.column, rowKey: t.rowKey, upper };
   if (low === undefined) return { ...base, lower: startPoint(o, t) };
   if (lookback !== null) {
     const value = await sessions.on(t.shape.connection, (s) => valueBelow(s, t, low.value, lookback));
-    return { ...base, lower: { value, keys: [] } };
+    // The rows that the tail does not name are read wherever they are: it may reach further back.
+    return { ...base, lower: { ...pointAbove(t, low), value, own: false } };
   }
   return JSON.stringify(low) === JSON.stringify(high) ? null : { ...base, lower: pointAbove(t, low) };
 }
@@ -59,8 +58,8 @@ export async function pollingWindow(t: CursorTable, o: ReaderOptions, sessions: 
   if (start !== null || !o.pollingFromMax) return { ...base, lower: start };
   const value = await sessions.on(t.shape.connection, (s) => highest(s, t, null));
   if (value === null) return { ...base, lower: null };
-  const { keys } = await cursorAt(t, value, sessions);
-  return { ...base, lower: { value, keys } };
+  const { value: top, tail } = await cursorAt(t, value, null, sessions);
+  return { ...base, lower: { value: top, own: true, tail } };
 }
 
 async function valueBelow(session: Session, t: CursorTable, value: string, back: Lookback): Promise<string> {

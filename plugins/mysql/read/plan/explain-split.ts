@@ -12,7 +12,7 @@ export function explainSplit(split: Split, shapes: readonly Shape[]): SplitFacts
   const conditions = [
     ...(spec.range === null ? [] : [rangePredicate(spec.range)]),
     ...(spec.nullsOf === null ? [] : [nullPredicate(spec.nullsOf)]),
-    ...(spec.window === null ? [] : [windowPredicate(spec.window)]),
+    ...(spec.window === null ? [] : [windowPredicate(spec.window, true)]),
   ].filter((c) => c !== 'true');
   const text = conditions.join(' and ');
   const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;

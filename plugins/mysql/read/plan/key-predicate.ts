@@ -6,7 +6,7 @@ import type { LogicalType } from 'syncx/plugin-api';
 import { typeOf } from '../../catalog/columns.js';
 import { keyLiteral } from '../../sql/literals.js';
 import { quoteName } from '../../sql/names.js';
-import type { CursorPoint, CursorWindow, KeyRange, ShapeColumn } from '../split-spec.js';
+import type { CursorFloor, CursorPoint, CursorTail, CursorWindow, KeyRange, ShapeColumn } from '../split-spec.js';
 
 /** Text, where the type is none that we know. */
 export const keyType = (c: ShapeColumn): LogicalType =>
@@ -58,29 +58,56 @@ export function rangePredicate({ columns, after, from, before, upTo }: KeyRange)
 
 export const nullPredicate = (column: ShapeColumn): string => `${quoteName(column.name)} is null`;
 
-/** Which rows of a window's edge are meant: those with these row keys. `keys` is not empty. */
+/** Those with one of these row keys; there are some. */
 function keysIn(columns: readonly ShapeColumn[], keys: readonly (readonly string[])[]): string {
   const row = (items: readonly string[]): string => (items.length === 1 ? (items[0] ?? '') : `(${items.join(', ')})`);
   const literals = keys.map((key) => row(columns.map((c, i) => columnLiteral(c, key[i] ?? ''))));
   return `${row(columns.map((c) => quoteName(c.name)))} in (${literals.join(', ')})`;
 }
 
-function edgePredicate(w: CursorWindow, point: CursorPoint, sign: Sign): string {
+/**
+ * Those that the tail names. Values are compared one by one, as in tuples a server may compare times as texts; and in IF, so
+ * that no optimizer tries a thousand ways to use an index for them.
+ */
+function named(w: CursorWindow, { rows }: CursorTail, yes: 0 | 1, brief: boolean): string {
   const name = quoteName(w.column.name);
-  const value = columnLiteral(w.column, point.value);
-  const { keys } = point;
-  // Above the lower edge are the rows that were not read yet, below the upper edge those that are read now.
-  if (keys === null) return sign === '>' ? `${name} > ${value}` : `${name} <= ${value}`;
-  if (keys.length === 0) return sign === '>' ? `${name} >= ${value}` : `${name} < ${value}`;
-  const among = `${sign === '>' ? 'not ' : ''}(${keysIn(w.rowKey, keys)})`;
-  return `${name} ${sign}= ${value} and (${name} ${sign} ${value} or ${among})`;
+  if (brief) {
+    const n = rows.reduce((sum, [, ...keys]) => sum + keys.length, 0);
+    return `${yes === 1 ? '' : 'not '}one of ${String(n)} that are known`;
+  }
+  const each = rows.map(
+    ([value, ...keys]) => `${name} = ${columnLiteral(w.column, value)} and ${keysIn(w.rowKey, keys)}`,
+  );
+  return each.length === 0 ? String(1 - yes) : `if(${each.join(' or ')}, ${String(yes)}, ${String(1 - yes)})`;
 }
 
-/** Above `lower` without the rows that it names, up to `upper` with those that it names. Rows with NULL are never in it. */
-export function windowPredicate(w: CursorWindow): string {
+/** Null: all rows are, but those with NULL. */
+export function aboveFloor(column: ShapeColumn, floor: CursorFloor | null): string {
+  const name = quoteName(column.name);
+  if (floor === null) return `${name} is not null`;
+  return `${name} ${floor.too ? '>=' : '>'} ${columnLiteral(column, floor.value)}`;
+}
+
+/** The rows that are not done yet. Both sides of OR bound the column, so that its index serves. */
+function abovePoint(w: CursorWindow, { value, own, tail }: CursorPoint, brief: boolean): string {
+  const above = aboveFloor(w.column, { value, too: !own });
+  return tail === null ? above : `(${above} or (${aboveFloor(w.column, tail.floor)} and ${named(w, tail, 0, brief)}))`;
+}
+
+function upToPoint(w: CursorWindow, { value, own, tail }: CursorPoint, brief: boolean): string {
+  const name = quoteName(w.column.name);
+  const upTo = `${name} ${own ? '<=' : '<'} ${columnLiteral(w.column, value)}`;
+  if (tail === null) return upTo;
+  const { floor } = tail;
+  const below = floor === null ? [] : [`${name} ${floor.too ? '<' : '<='} ${columnLiteral(w.column, floor.value)}`];
+  return `${upTo} and (${[...below, named(w, tail, 1, brief)].join(' or ')})`;
+}
+
+/** What is not done at `lower`, and is read up to `upper`. Rows with NULL are never in it. `brief`: for people. */
+export function windowPredicate(w: CursorWindow, brief = false): string {
   const parts = [
-    ...(w.lower === null ? [] : [edgePredicate(w, w.lower, '>')]),
-    ...(w.upper === null ? [] : [edgePredicate(w, w.upper, '<')]),
+    ...(w.lower === null ? [] : [abovePoint(w, w.lower, brief)]),
+    ...(w.upper === null ? [] : [upToPoint(w, w.upper, brief)]),
   ];
   return parts.length === 0 ? `${quoteName(w.column.name)} is not null` : parts.join(' and ');
 }
