@@ -2,6 +2,7 @@
 import { parseType, type LogicalType } from 'syncx/plugin-api';
 import { typeOf, type CellFix } from '../catalog/columns.js';
 import { quoteName, showTable } from '../sql/names.js';
+import { textSelect } from './text-select.js';
 import { isConstant, type ConstantColumn, type Shape, type ShapeColumn } from './split-spec.js';
 
 export interface ReadColumn {
@@ -48,7 +49,7 @@ function readColumn(c: ShapeColumn): ReadColumn {
     type: facts?.type ?? { is: 'string' },
     nullable: c.nullable,
     fix: facts?.fix ?? 'plain',
-    select: facts?.select?.(reference) ?? reference,
+    select: facts?.select?.(reference) ?? textSelect(c.charset ?? null, reference),
     constant: null,
   };
 }

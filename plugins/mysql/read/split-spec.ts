@@ -9,6 +9,8 @@ export interface ShapeColumn {
   readonly nullable: boolean;
   /** MariaDB's JSON, whose rawType is longtext. */
   readonly json: boolean;
+  /** Of texts of a table; all others have none. */
+  readonly charset?: string;
 }
 
 /** A constant column of the job: `{name, type, value}`. */
