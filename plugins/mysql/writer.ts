@@ -217,6 +217,7 @@ class MysqlWriter {
       uniqueKey: key.length === 0 ? null : key,
       load: loadData,
       maxStatementBytes: null,
+      fileRows: null,
       log,
     };
     return new RowWriter(facts, options, tx);

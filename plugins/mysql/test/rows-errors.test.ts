@@ -18,7 +18,7 @@ onServers(SERVERS, 'a connection that breaks, a table that goes, a signal: throw
   for (const load of ['never', 'auto'] as const) {
     await using session = await db.open('sink');
     const facts = await findTable(session, 't', db.name, 'sink');
-    const options = { ...DEFAULTS, load, batchSize: 500 };
+    const options = { ...DEFAULTS, load, batchSize: 500, fileRows: 500 };
 
     const stopped = new AbortController();
     class Stops extends TestStatements {

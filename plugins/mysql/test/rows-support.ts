@@ -72,6 +72,7 @@ export const DEFAULTS: RowWriterOptions = {
   uniqueKey: null,
   allReplace: true,
   batchSize: 1024,
+  fileRows: null,
   load: 'never',
   maxStatementBytes: null,
   log: testContext().log,
@@ -99,7 +100,7 @@ export async function writeAll(
   prepare?.(to);
   await session.run('start transaction', 'begin');
   const facts = await findTable(session, table, db.name, 'sink');
-  const writer = new RowWriter(facts, { ...DEFAULTS, ...options }, to);
+  const writer = new RowWriter(facts, { ...DEFAULTS, fileRows: options.batchSize ?? null, ...options }, to);
   for (const batch of batches) {
     await writer.write(batch, signal);
     batch.data.fill(0x5a);

@@ -20,8 +20,10 @@ export interface RowWriterOptions {
   readonly uniqueKey: readonly string[] | null;
   /** True: in mode `update` a NULL overwrites; false: it leaves the old value. Rows with operations always overwrite. */
   readonly allReplace: boolean;
-  /** Rows of a statement, at most. */
+  /** Rows of an INSERT, at most. */
   readonly batchSize: number;
+  /** Rows of a file of LOAD DATA, at most; null: its bytes alone end it. */
+  readonly fileRows: number | null;
   /** `auto`: LOAD DATA LOCAL where it may be and where it keeps values. */
   readonly load: 'auto' | 'never';
   /** Bytes of a statement; null: {@link STATEMENT_BYTES}. Never above max_allowed_packet. */
@@ -268,7 +270,7 @@ export class RowWriter {
       mode: writeMode,
       allReplace,
       most,
-      loadMost: Number.MAX_SAFE_INTEGER,
+      loadMost: this.#o.fileRows ?? Number.MAX_SAFE_INTEGER,
     });
   }
 
