@@ -1,9 +1,13 @@
-/** Every example job is run as it stands, in a folder of its own. */
+/** Every example job is run as it stands, in a folder of its own; those of MySQL on the demo data of install/services. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { LineServer, send, type Serve } from '../../plugins/socket/test/support.js';
+import { openSession, type ServerRow } from '../support/databases.js';
+import { serverTest, testServer, type TestServer } from '../support/services.js';
 import { ROOT, sync } from '../support/sync.js';
 import { publishedLines, Workspace } from '../support/workspace.js';
 
@@ -56,13 +60,78 @@ const SERVERS: Readonly<Record<string, () => Promise<AsyncDisposable>>> = {
   'socket-to-stream.json': () => LineServer.listen([once('{"id":1,"user":{"name":"é"}}\n{"id":2}')], 19_065),
 };
 
+/** A name of its own: tests run side by side. */
+const DATABASE = `demo_${randomBytes(4).toString('hex')}`;
+
+/** Made anew by each call, as the user's command does. @returns what it exports. */
+function demo(server: TestServer): Readonly<Record<string, string>> {
+  const env = { ...process.env, SYNC_MARIADB_URL: server.url, SYNC_DEMO_DATABASE: DATABASE };
+  const out = execFileSync(join(ROOT, 'install/services/demo.sh'), {
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return Object.fromEntries([...out.matchAll(/(SYNC_DEMO_\w+)=(\S+)/g)].map((m) => [m[1] ?? '', m[2] ?? '']));
+}
+
+async function ask(server: TestServer, sql: string): Promise<readonly ServerRow[]> {
+  await using session = await openSession(server.url);
+  await session.query(`use ${DATABASE}`);
+  return session.query(sql);
+}
+
+after(async () => {
+  const server = testServer('mariadb');
+  if (server !== null)
+    await ask(server, 'select 1').then(
+      () => ask(server, `drop database ${DATABASE}`),
+      () => undefined,
+    );
+});
+
+type Run = () => Promise<number>;
+
+/** What is right after a run, and whether another one does the right thing. */
+const MYSQL: Readonly<Record<string, (ws: Workspace, server: TestServer, again: Run) => Promise<void>>> = {
+  'mysql-to-mysql.json': async (_ws, server, again) => {
+    const differ =
+      'select count(*) from orders a left join orders_copy b using (id) where not (a.note <=> b.note and a.amount = b.amount and a.updated_at = b.updated_at)';
+    assert.deepEqual(await ask(server, `select (select count(*) from orders_copy), (${differ})`), [['10000', '0']]);
+    assert.equal(await again(), 10_000);
+    assert.deepEqual(await ask(server, 'select count(*) from orders_copy'), [['10000']]);
+  },
+  'mysql-to-file.json': async (ws) => {
+    const lines = publishedLines(ws.path('out/paid-orders')); // sorted
+    assert.ok(lines.includes('id,name,country,amount,note,updated_at'));
+    assert.equal(lines.length, 3335);
+    assert.ok(lines.includes('1,Customer 2,EG,1.37,Bestellung № 1,2024-05-01 00:01:01.000003'));
+    return Promise.resolve();
+  },
+  'file-to-mysql.json': async (_ws, server, again) => {
+    assert.equal(await again(), 31);
+    assert.deepEqual(await ask(server, "select count(*), max(if(code = 'KE', capital, '')) from countries"), [
+      ['31', 'Nairobi'],
+    ]);
+  },
+  'mysql-incremental.json': async (_ws, server, again) => {
+    const [[first]] = (await ask(server, 'select count(*) from orders_copy')) as [[string]];
+    assert.equal(first, '7168');
+    assert.equal(await again(), 0);
+    await ask(server, "update orders set status = 'new', updated_at = '2024-06-01' where id = 1");
+    assert.equal(await again(), 1);
+    assert.deepEqual(await ask(server, 'select count(*), max(updated_at) from orders_copy'), [
+      ['7169', '2024-06-01 00:00:00.000000'],
+    ]);
+  },
+};
+
 const names = readdirSync(join(ROOT, 'job-configs')).filter((n) => n.endsWith('.json') && n !== 'job.schema.json');
 
 test('every example job has a check here', () => {
-  assert.deepEqual(names.sort(), Object.keys(CHECKS).sort());
+  assert.deepEqual(names.sort(), [...Object.keys(CHECKS), ...Object.keys(MYSQL)].sort());
 });
 
-for (const name of names) {
+for (const name of Object.keys(CHECKS)) {
   test(`${name} runs`, async () => {
     using ws = new Workspace();
     await using _ = (await SERVERS[name]?.()) ?? null;
@@ -73,5 +142,21 @@ for (const name of names) {
     assert.ok(r.summary.read > 0);
     assert.equal(r.summary.written + Number(r.summary['filtered']), r.summary.read);
     CHECKS[name]?.(ws);
+  });
+}
+
+for (const [name, check] of Object.entries(MYSQL)) {
+  serverTest('mariadb', `${name} runs`, async (server) => {
+    using ws = new Workspace();
+    cpSync(join(ROOT, 'job-configs'), ws.path('job-configs'), { recursive: true });
+    const env = demo(server);
+    const run = async (): Promise<number> => {
+      const r = await sync(['run', `job-configs/${name}`, '--output', 'json'], { cwd: ws.dir, env });
+      assert.equal(r.code, 0, r.stderr);
+      assert.ok(r.summary && r.summary.state === 'finished' && r.summary.written === r.summary.read);
+      return r.summary.read;
+    };
+    assert.ok((await run()) > 0);
+    await check(ws, server, run);
   });
 }
