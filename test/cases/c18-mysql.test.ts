@@ -236,7 +236,7 @@ for (const way of KILL_WAYS) {
       await db.query(`create table t (id int ${way['writeMode'] === 'update' ? 'primary key' : ''}, v varchar(20))`);
       const [mine] = await db.query('select connection_id()');
       const running = start(ws, {
-        reader: mysqlReader(source, 's'),
+        reader: mysqlReader(source, 's', { splitSize: 8192 }),
         writer: mysqlWriter(db, 't', { batchSize: 50, ...way }),
         setting: { speed: { record: 1500 }, checkpoint: { interval: 100 } },
       });

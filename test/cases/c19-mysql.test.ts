@@ -26,12 +26,12 @@ const job = (db: OwnDatabase, commitProtocol: string): JobParts => ({
   setting: { speed: { channel: 2, record: 5000 }, checkpoint: { interval: 100 } },
 });
 
-async function assertEndState(db: OwnDatabase, server: TestServer): Promise<void> {
+async function assertEndState(db: OwnDatabase, server: TestServer, runId: string): Promise<void> {
   const counts = await db.query('select count(*), count(distinct id), sum(v = repeat(concat("v", id), 3)) from t');
   assert.deepEqual(counts, [[String(ROWS), String(ROWS), String(ROWS)]]);
   await using admin = await openSession(server.url);
-  // Branches of other tests that run at the same time have databases of their own in their ids' place: these are ours only.
-  const prepared = await admin.query('xa recover');
+  // Their ids begin with that of the run: other tests have branches of their own at the same time.
+  const prepared = (await admin.query('xa recover')).filter((row) => String(row[3]).includes(runId));
   const others = await admin.query('select count(*) from information_schema.innodb_trx x join information_schema.processlist p on p.id = x.trx_mysql_thread_id where p.db = ?', [db.name]); // prettier-ignore
   assert.deepEqual(others, [['0']], 'no transaction is open');
   // No lock is left: neither of a row nor of the table.
@@ -60,7 +60,8 @@ for (const protocol of ['marker', 'xa']) {
       const r = await runJob(ws, job(db, protocol));
       assertDone(r, [ROWS, ROWS]);
       assert.equal(r.summary?.delivery, 'exactly-once');
-      await assertEndState(db, server);
+      assert.match(String(r.summary?.['runId']), /^\w{8,}$/);
+      await assertEndState(db, server, String(r.summary?.['runId']));
     });
   }
 }

@@ -148,7 +148,6 @@ export class EpochTransaction implements Statements {
     } catch {
       session.destroy();
     }
-    if (session.broken) this.#session = null;
   }
 
   /** Breaks off what is under way. Nothing can be sent afterwards. */
