@@ -9,6 +9,8 @@ export interface ShapeColumn {
   readonly nullable: boolean;
   /** MariaDB's JSON, whose rawType is longtext. */
   readonly json: boolean;
+  /** Of a column of the job that is none of the table: SQL, as the job has it. */
+  readonly expression?: string;
 }
 
 /** A constant column of the job: `{name, type, value}`. */
@@ -103,6 +105,10 @@ export interface SplitSpec {
  *   goes on behind them.
  */
 export type SplitPosition = { readonly key: readonly KeyValue[] } | { readonly rows: number; readonly hash: string };
+
+/** A column of the table or query itself. */
+export const isOwn = (c: ShapeColumn | ConstantColumn): c is ShapeColumn =>
+  !isConstant(c) && c.expression === undefined;
 
 export const isConstant = (c: ShapeColumn | ConstantColumn): c is ConstantColumn => 'constant' in c;
 
