@@ -22,6 +22,7 @@ import { sharedPlanOf, type SharedPlan } from './read/plan/shared-plan.js';
 import { SourceSessions } from './read/plan/source-sessions.js';
 import { TableLock, checkUnwritten } from './read/plan/table-lock.js';
 import { namesOf, wantedColumns } from './read/plan/wanted-columns.js';
+import { planColumns } from './read/plan-columns.js';
 import { positions } from './read/positions.js';
 import { READER_OPTIONS, type ReaderOptions } from './reader-options.js';
 
@@ -81,6 +82,7 @@ function createReader(options: ReaderOptions, { log, signal }: PluginContext): R
     replayable: true,
     planner,
     ...(hasCursor(options) ? { bounds } : {}),
+    columns: () => (plan?.shapes ?? []).map(planColumns),
     shared: () => {
       lock?.watch();
       const shared: SharedPlan = {

@@ -22,6 +22,7 @@ import { EpochTransaction } from './write/epoch-transaction.js';
 import { MysqlLaneWriter } from './write/lane-writer.js';
 import { MarkerProtocol, PlainProtocol, adoption, type LaneProtocol, type MarkerParts } from './write/protocol.js';
 import { TableSink, TablesSink, type RowSink } from './write/row-sink.js';
+import { assertRowsFit } from './write/fit-rows.js';
 import { RowWriter, isTransactional } from './write/rows/row-writer.js';
 import { runStep, type StepParts } from './write/run-steps.js';
 import { assertSwappable, beginSwap, completeSwap, dropShadow, shadowOf } from './write/swap.js';
@@ -63,7 +64,7 @@ class MysqlWriter {
       replacesTarget: this.#o.writeStrategy === 'swap',
       ...(exactlyOnce ? { epochLimit: { bytes, hardBytes: Math.max(HARD_BYTES, 4 * bytes) } } : {}),
       explain: (from) => this.#explain(from),
-      begin: (run) => this.#begin(run),
+      begin: (run, coming) => this.#begin(run, coming ?? []),
       openLane: (lane) => this.#openLane(lane),
       // Lanes keep no state: whatever they are, the markers of the run are in the table.
       recoverLanes: (_states, lanes) => Array.from({ length: lanes }, () => null),
@@ -102,7 +103,8 @@ class MysqlWriter {
     return await explainTarget({ session, options: this.#o, target: this.#target, where: this.#where(), from });
   }
 
-  async #begin(run: RunIdentity): Promise<void> {
+  async #begin(run: RunIdentity, coming: readonly (readonly PlanColumn[])[]): Promise<void> {
+    assertRowsFit(this.#o, this.#target, coming);
     const { exactlyOnce, commitTable, downgraded, why, delivery } = this.#target;
     const { log } = this.#context;
     await using session = await this.#open();

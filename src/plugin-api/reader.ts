@@ -1,5 +1,5 @@
 import type { LaneContext } from './context.js';
-import type { ReaderFacts, SplitFacts } from './explain.js';
+import type { PlanColumn, ReaderFacts, SplitFacts } from './explain.js';
 import type { JsonValue } from './json.js';
 import type { Position, PositionCodec } from './position.js';
 import type { Digest } from './read-back.js';
@@ -56,6 +56,11 @@ export interface Reader {
    * the run exists; the answer is saved with it. `upper` is never below `lower`, and equal to it where nothing is new.
    */
   bounds?(lower: JsonValue | null): Promise<CursorBounds>;
+  /**
+   * The columns of the rows, a list for each kind of them (each table), where they are known before rows come. Asked after
+   * `planner`, when a run begins: what does not fit the writer is refused before anything is written. At no cost.
+   */
+  columns?(): readonly (readonly PlanColumn[])[];
   /** Planner's facts that all lanes share (say, a snapshot's position). Asked after `planner`, before `openLane`. */
   shared?(): JsonValue;
   openLane(lane: LaneContext, shared: JsonValue): Promise<LaneReader>;

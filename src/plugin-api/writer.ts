@@ -134,8 +134,11 @@ export interface Writer {
    * connect; changes nothing, and makes no folder. Without it the plan says less.
    */
   explain?(from: readonly PlanColumn[] | null, resumes: string | null): Promise<WriterFacts>;
-  /** Before epoch 1; runs again if the process died before it was noted. Idempotent. */
-  begin(run: RunIdentity): Promise<void>;
+  /**
+   * Before epoch 1; runs again if the process died before it was noted. Idempotent. `coming`: the columns that rows will have,
+   * a list for each kind of them, as far as they are known. Where they do not fit the target it is refused unchanged.
+   */
+  begin(run: RunIdentity, coming?: readonly (readonly PlanColumn[])[]): Promise<void>;
   /** `restored`: the state of the last committed `prepare` of this lane, or null. */
   openLane(lane: LaneContext, restored: JsonValue | null): Promise<LaneWriter>;
   /** Redistributes lane states when the number of lanes changed. Without it states must all be null then. */

@@ -28,7 +28,7 @@ serverTest(MYSQL_SERVERS, 'C69 (a) 3 columns against 4 are a config error, befor
     [['*'], ['a', 'b', 'c', 'd']],
     [
       ['a', 'b', 'c', { name: 'x', type: 'int', value: '7' }],
-      ['a', 'b', 'c'],
+      ['a', 'b', 'd'],
     ],
   ] as const) {
     using ws = new Workspace();
@@ -39,6 +39,49 @@ serverTest(MYSQL_SERVERS, 'C69 (a) 3 columns against 4 are a config error, befor
     assert.match(r.stderr, /\b4\b/);
     assert.deepEqual(await db.query('select * from t'), [['9', '9', '9', '9']]);
   }
+});
+
+const TRUNCATE = { preSql: ['truncate table t'] };
+const MISFITS: readonly (readonly [what: string, reader: Json, writer: Json, transform: readonly Json[], said: readonly RegExp[]])[] = [
+  ['a query', { customSql: 'select a, b, c as x from s' }, { column: ['a', 'b', 'c', 'd'] }, [], [/\b3\b/, /\b4\b/]],
+  ['a step that adds', {}, { column: ['a', 'b'] }, [{ op: 'drop', columns: ['b'] }, { op: 'constant', column: 'y', type: 'int32', value: 1 }, { op: 'constant', column: 'z', type: 'int32', value: 1 }], [/\b2\b/, /\b4\b/]],
+  ['a name that the target lacks', { column: ['*', { name: 'x', type: 'int', value: '7' }] }, {}, [], [/no column `x`/]],
+  ['an empty source', { where: 'false' }, { column: ['a', 'b'] , preSql: ['delete from t']}, [{ op: 'rename', columns: { b: 'q' } }], [/\b2\b/, /\b3\b/]],
+]; // prettier-ignore
+
+for (const [what, reader, writer, transform, said] of MISFITS) {
+  serverTest(MYSQL_SERVERS, `C69 (a) what only the source tells is compared before preSql: ${what}`, async (server) => {
+    await using db = await ownDatabase(server.url);
+    await db.query('create table s (a int primary key, b int, c int)');
+    await db.query('create table t (a int primary key, b int, c int, d int)');
+    await db.query('insert into s values (1,2,3)');
+    await db.query('insert into t values (9,9,9,9)');
+    using ws = new Workspace();
+    const more = 'customSql' in reader ? {} : { column: ['*'] };
+    const r = await runJob(ws, {
+      reader: mysqlReader(db, 's', { ...more, ...reader }),
+      writer: mysqlWriter(db, 't', { ...TRUNCATE, ...writer }),
+      transform,
+    });
+    assert.equal(r.code, 2, r.stderr);
+    for (const s of said) assert.match(r.stderr, s);
+    assert.deepEqual(await db.query('select * from t'), [['9', '9', '9', '9']]);
+  });
+}
+
+serverTest(MYSQL_SERVERS, 'C69 (a) names in another case fit, and so do columns that preSql adds', async (server) => {
+  await using db = await ownDatabase(server.url);
+  await db.query('create table s (A int primary key, B int, C int)');
+  await db.query('create table t (a int primary key, b int)');
+  await db.query('insert into s values (1,2,3)');
+  const reader = mysqlReader(db, 's', { column: ['*'] });
+  using ws = new Workspace();
+  assertDone(await runJob(ws, { reader, writer: mysqlWriter(db, 't', { column: ['b', 'a'], ...TRUNCATE }) }), [1, 1]);
+  assert.deepEqual(await db.query('select a, b from t'), [['1', '2']]);
+  using other = new Workspace();
+  const preSql = ['truncate table t', 'alter table t add c int'];
+  assertDone(await runJob(other, { reader, writer: mysqlWriter(db, 't', { column: ['*'], preSql }) }), [1, 1]);
+  assert.deepEqual(await db.query('select a, b, c from t'), [['1', '2', '3']]);
 });
 
 const ROWS = 400;

@@ -1,16 +1,16 @@
 /** What a job would read, for `sync plan`. */
-import { reportError, parseType, type PlanColumn, type PlanProblem, type ReaderFacts } from 'syncx/plugin-api';
+import { reportError, type PlanProblem, type ReaderFacts } from 'syncx/plugin-api';
 import type { ReaderOptions } from '../reader-options.js';
 import { cursorTable } from './cursor/cursor-tables.js';
 import { cursorColumn, given } from './plan/check-options.js';
 import { sizeOf } from './plan/estimates.js';
-import { keyType } from './plan/key-predicate.js';
 import { fromOf, planShapes } from './plan/plan-shapes.js';
 import { showShape, type PlannedShape } from './plan/shapes.js';
 import type { SourceSessions } from './plan/source-sessions.js';
+import { planColumns } from './plan-columns.js';
 import { readShape } from './read-shape.js';
 import { splitConditions } from './select-sql.js';
-import { isConstant, type Shape, type SplitSpec } from './split-spec.js';
+import { isConstant, type SplitSpec } from './split-spec.js';
 
 const everything = (shape: number): SplitSpec => ({ format: 1, shape, range: null, nullsOf: null, window: null });
 
@@ -24,13 +24,6 @@ function sqlOf(p: PlannedShape, i: number, where: string | null): string {
     /\s+/g,
     ' ',
   );
-}
-
-function columnsOf(shape: Shape): readonly PlanColumn[] {
-  return shape.columns.map((c) => ({
-    name: c.name,
-    type: isConstant(c) ? (parseType(c.type) ?? { is: 'string' }) : keyType(c),
-  }));
 }
 
 function problemsOf(p: PlannedShape, o: ReaderOptions): readonly PlanProblem[] {
@@ -103,7 +96,7 @@ export async function explainSource(o: ReaderOptions, sessions: SourceSessions):
   const [first] = planned;
   return {
     reads: planned.map((p, i) => sqlOf(p, i, where)),
-    columns: first === undefined ? null : columnsOf(first.shape),
+    columns: first === undefined ? null : planColumns(first.shape),
     rows,
     bytes,
     problems: planned.flatMap((p) => problemsOf(p, o)),

@@ -1,6 +1,5 @@
 /** For `sync plan`: what would be written, and what is in the way. Changes nothing. */
 import {
-  internSchema,
   isSyncError,
   type PlanColumn,
   type PlanProblem,
@@ -13,6 +12,7 @@ import type { Session } from '../connect/session.js';
 import { quoteName, quoteTable, showTable } from '../sql/names.js';
 import { keyOption, wantedColumns, type WriterOptions } from '../writer-options.js';
 import { newColumns } from './create-table.js';
+import { schemaOf } from './fit-rows.js';
 import { lackingRights } from './rights.js';
 import { bindColumns } from './rows/bind-columns.js';
 import { runsOnce } from './run-steps.js';
@@ -43,13 +43,6 @@ export async function explainTarget(e: ToExplain): Promise<WriterFacts> {
     whyDelivery: why,
     problems: [...bindingProblems(e, schema), ...(await rightsProblems(e)), ...stepProblems(e)],
   };
-}
-
-/** Null: types or columns are not known yet. */
-function schemaOf(from: readonly PlanColumn[] | null): RowSchema | null {
-  if (from === null) return null;
-  const known = from.flatMap((c) => (c.type === null ? [] : [{ name: c.name, type: c.type, role: c.role ?? 'data' }]));
-  return known.length === from.length ? internSchema(known) : null;
 }
 
 function writesOf(

@@ -262,9 +262,11 @@ export class Attempt {
     if (restored.replay.committed.length > 0) planner.committed(restored.replay.committed);
     points.hit('planner.after');
     if (!(await store.noted('begun'))) {
+      const { comingColumns } = await import('./coming-columns.js');
+      const coming = await comingColumns(job, reader);
       await store.assertNewest(run.attempt);
       points.hit('begin.before');
-      await pluginCall('SINK_IO', () => writer.begin(run));
+      await pluginCall('SINK_IO', () => writer.begin(run, coming));
       points.hit('begin.after');
       await store.put('begun', run);
       points.hit('begun.after');

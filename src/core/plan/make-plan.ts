@@ -5,7 +5,6 @@
 import { setMaxListeners } from 'node:events';
 import type { JobSpec } from '../../job/job-spec.js';
 import {
-  internSchema,
   reportError,
   SyncError,
   type CursorBounds,
@@ -30,6 +29,7 @@ import { pluginCall } from '../job/plugin-call.js';
 import type { RunDeps } from '../job/run-types.js';
 import { laneCount } from '../lane/open-lanes.js';
 import { MetricRegistry } from '../observe/metrics.js';
+import { columnsAfter } from './columns-after.js';
 import { listSplits, type PlannedSplits } from './list-splits.js';
 import { mapColumns, type ColumnMapping } from './map-columns.js';
 import { lookAtState, type Asked, type SavedState } from './saved-state.js';
@@ -233,15 +233,7 @@ class PartPlanner {
 
   /** What the steps of the job make of the reader's columns; null: not known. */
   async #transformed(columns: readonly PlanColumn[] | null): Promise<readonly PlanColumn[] | null> {
-    const { transform } = this.#job;
-    if (columns === null || transform.length === 0) return columns;
-    const typed = columns.flatMap((c) => (c.type === null ? [] : [{ ...c, type: c.type }]));
-    if (typed.length < columns.length) return null;
-    return this.#try(async () => {
-      const { RowTransform } = await import('../transform/row-transform.js');
-      const { columns: out } = (await RowTransform.load(transform)).output(internSchema(typed));
-      return out.map(({ name, type, role }) => ({ name, type, role }));
-    });
+    return columns && this.#try(() => columnsAfter(this.#job.transform, columns));
   }
 
   async #splits(
