@@ -15,13 +15,14 @@ const ignored = (why: string) => ({ description: `Has no effect: ${why}.`, 'x-ig
 const COLUMN = {
   title: 'Columns',
   description:
-    'Columns to deliver, under the names given here: names (in any case), or objects with name, and type and value for a constant; "*" is all columns of the table, generated and invisible ones too, alone or with constants beside it.',
+    'Columns to deliver, under the names given here: names (in any case), or objects with name, and type and value for a constant; "*" is all columns of the table, generated and invisible ones too, alone or with others beside it. What is no column and looks like SQL (a number, a quoted text, null, a call, operators) is selected as it stands, under its own text or the name behind `as`.',
   type: 'array',
   minItems: 1,
   default: ['*'],
   examples: [
     ['id', 'name'],
     ['*', { name: 'shop', type: 'string', value: 'berlin' }],
+    ['id', "'berlin'", 'null', 'amount * 100 as cents'],
   ],
   items: {
     anyOf: [

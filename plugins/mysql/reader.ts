@@ -20,7 +20,7 @@ import { freshPlan, resumedPlan } from './read/plan/run-plan.js';
 import { decodePlan, type SavedPlan } from './read/plan/saved-plan.js';
 import { sharedPlanOf, type SharedPlan } from './read/plan/shared-plan.js';
 import { SourceSessions } from './read/plan/source-sessions.js';
-import { TableLock, checkUnwritten } from './read/plan/table-lock.js';
+import { TableLock, checkUnwritten, positionsNow } from './read/plan/table-lock.js';
 import { namesOf, wantedColumns } from './read/plan/wanted-columns.js';
 import { planColumns } from './read/plan-columns.js';
 import { positions } from './read/positions.js';
@@ -36,7 +36,7 @@ function laneOptions(o: ReaderOptions): LaneOptions {
   };
 }
 
-function createReader(options: ReaderOptions, { log, signal }: PluginContext): Reader {
+function createReader(options: ReaderOptions, { log, signal, plansOnly = false }: PluginContext): Reader {
   const lanesRead = laneOptions(options);
   const sessions = new SourceSessions(lanesRead.connections, signal);
   let plan: SavedPlan | null = null;
@@ -51,6 +51,10 @@ function createReader(options: ReaderOptions, { log, signal }: PluginContext): R
   const locked = async (then: SavedPlan, lanes: number): Promise<SavedPlan> => {
     await unlock();
     if (!options.consistent || then.shapes.length === 0) return then;
+    if (plansOnly) {
+      if (then.locked !== null) checkUnwritten(then.locked, await positionsNow(sessions, then.shapes));
+      return then;
+    }
     const taken = (lock = await TableLock.take(sessions, then.shapes, lanes, log, signal));
     try {
       if (then.locked !== null) checkUnwritten(then.locked, taken.at);
@@ -73,7 +77,7 @@ function createReader(options: ReaderOptions, { log, signal }: PluginContext): R
 
   const bounds = async (lower: JsonValue | null): Promise<CursorBounds> => {
     const tables = (await planShapes(options, sessions)).map((p) => cursorTable(p, options));
-    const waitMs = options.increWait;
+    const waitMs = plansOnly ? null : options.increWait;
     return nextBounds(lower, tables, { sessions, log, signal, waitMs, start: (t) => startOf(options, t) });
   };
 

@@ -20,6 +20,8 @@ export interface PluginContext {
    * leaves another trace than a crash just before it.
    */
   failpoint(step: string): void;
+  /** True for `sync plan`: nothing will be read or written, so nothing is waited for and nothing is locked. */
+  readonly plansOnly?: boolean;
 }
 
 /** The run as plugins see it. Names of staged and published things, markers and ids carry `runId` (and `attempt`). */

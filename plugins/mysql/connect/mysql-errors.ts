@@ -129,6 +129,24 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   1836: { code: 'source', retry: 'never', blame: 'config', hint: 'The server is read-only: name the primary server.' },
 };
 
+/** Of a connection that did not come about; `connect` stands in its message, and not where one is silent later. */
+const UNREACHABLE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'Nobody listens there: check host and port in jdbcUrl, and whether the server runs.',
+  ENOTFOUND: 'No such host is known: check its name in jdbcUrl.',
+  EAI_AGAIN: 'The name of the host cannot be looked up now: check it in jdbcUrl, and the name service.',
+  ENOENT: 'There is no such socket: check its path in jdbcUrl, and whether the server runs.',
+  EACCES: 'The socket may not be used: check the rights of its path.',
+  ETIMEDOUT:
+    'Nobody answers as MySQL: check host and port in jdbcUrl, and firewalls between; connectTimeOut is how long is waited.',
+  EHOSTUNREACH: 'There is no way to the host: check its name in jdbcUrl, and the network.',
+  ENETUNREACH: 'There is no way to the host: check its name in jdbcUrl, and the network.',
+};
+
+function hintOf(d: DriverError, lost: boolean): string | undefined {
+  const unreachable = /^(?:connect|getaddrinfo) /.test(d.message) ? UNREACHABLE[d.code ?? ''] : undefined;
+  return unreachable ?? (lost ? "The connection broke: see the server's log." : undefined);
+}
+
 /** Where it happened, for the message. `doing`: `read \`shop\`.\`orders\``, `connect`. */
 export interface ErrorPlace {
   readonly side: Side;
@@ -152,7 +170,7 @@ export function mysqlError(e: unknown, where: ErrorPlace): SyncError {
   const code = meaning.code === 'source' || meaning.code === 'sink' || missing ? io : meaning.code;
   const lost = isConnectionLost(e);
   const retry = meaning.retry ?? (lost ? 'reconnect' : number !== 0 ? 'never' : undefined);
-  const hint = meaning.hint ?? (lost ? "The connection broke: see the server's log." : undefined);
+  const hint = meaning.hint ?? hintOf(d, lost);
   return new SyncError(code, `cannot ${where.doing}: ${word}`, {
     place: where.place,
     cause: e,

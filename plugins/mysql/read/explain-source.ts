@@ -1,6 +1,7 @@
 /** What a job would read, for `sync plan`. */
 import { reportError, type PlanProblem, type ReaderFacts } from 'syncx/plugin-api';
 import type { ReaderOptions } from '../reader-options.js';
+import { quoteName } from '../sql/names.js';
 import { cursorTable } from './cursor/cursor-tables.js';
 import { cursorColumn, given } from './plan/check-options.js';
 import { sizeOf } from './plan/estimates.js';
@@ -15,11 +16,11 @@ import { isConstant, type SplitSpec } from './split-spec.js';
 const everything = (shape: number): SplitSpec => ({ format: 1, shape, range: null, nullsOf: null, window: null });
 
 function sqlOf(p: PlannedShape, i: number, where: string | null): string {
-  const list = p.shape.columns.map((c) => (isConstant(c) ? '' : c.name)).filter((n) => n !== '');
+  const list = p.shape.columns.flatMap((c) => (isConstant(c) ? [] : [c.expression ?? quoteName(c.name)]));
   const read = readShape(p.shape);
   const filter = splitConditions(everything(i), where);
   const order = read.orderBy.length === 0 ? '' : ` order by ${read.orderBy.join(', ')}`;
-  const shown = list.map((n) => `\`${n.replaceAll('`', '``')}\``).join(', ') || 'null';
+  const shown = list.join(', ') || 'null';
   return `select ${shown} from ${read.from}${filter.length === 0 ? '' : ` where ${filter.join(' and ')}`}${order}`.replace(
     /\s+/g,
     ' ',

@@ -2,8 +2,9 @@
 import { parseType, type LogicalType } from 'syncx/plugin-api';
 import { typeOf, type CellFix } from '../catalog/columns.js';
 import { quoteName, showTable } from '../sql/names.js';
+import { operandOf } from './plan/expressions.js';
 import { textSelect } from './text-select.js';
-import { isConstant, type ConstantColumn, type Shape, type ShapeColumn } from './split-spec.js';
+import { isConstant, isOwn, type ConstantColumn, type Shape, type ShapeColumn } from './split-spec.js';
 
 export interface ReadColumn {
   readonly name: string;
@@ -42,7 +43,7 @@ export interface ReadShape {
 
 function readColumn(c: ShapeColumn): ReadColumn {
   const facts = c.json ? { type: { is: 'json' } as const } : typeOf(c.rawType);
-  const reference = quoteName(c.name);
+  const reference = c.expression === undefined ? quoteName(c.name) : operandOf(c.expression);
   return {
     name: c.name,
     rawType: c.rawType,
@@ -62,6 +63,10 @@ function constantColumn(c: ConstantColumn): ReadColumn {
 /** Of columns: the server's rule. The job may spell them otherwise than the table. */
 export const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
+/** Whether SQL has the name of a column of the key. */
+const hides = (shape: Shape): boolean =>
+  shape.columns.some((c) => !isOwn(c) && shape.primaryKey.some((k) => sameName(k, c.name)));
+
 /** A derived table's name, as in the original, whose users know it from their slow-query logs. */
 const DERIVED = 'chunjun_tmp';
 const SHOWN_QUERY = 60;
@@ -70,7 +75,7 @@ export function readShape(shape: Shape): ReadShape {
   const columns = shape.columns.map((c) => (isConstant(c) ? constantColumn(c) : readColumn(c)));
   const hidden: ReadColumn[] = [];
   const key = shape.orderKey.map((k): KeyPlace => {
-    const at = shape.columns.findIndex((c) => !isConstant(c) && sameName(c.name, k.name));
+    const at = shape.columns.findIndex((c) => isOwn(c) && sameName(c.name, k.name));
     const column = readColumn(k);
     if (at >= 0) return { type: column.type, hidden: false, at };
     hidden.push(column);
@@ -89,7 +94,7 @@ export function readShape(shape: Shape): ReadShape {
     hidden,
     key,
     orderBy: shape.orderKey.map((k) => quoteName(k.name)),
-    primaryKey: shape.primaryKey,
+    primaryKey: hides(shape) ? [] : shape.primaryKey,
     constantBytes: columns.reduce((n, c) => n + Buffer.byteLength(c.constant ?? ''), 0),
   };
 }

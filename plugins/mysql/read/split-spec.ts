@@ -11,6 +11,8 @@ export interface ShapeColumn {
   readonly json: boolean;
   /** Of texts of a table; all others have none. */
   readonly charset?: string;
+  /** Of a column of the job that is none of the table: SQL, as the job has it. */
+  readonly expression?: string;
 }
 
 /** A constant column of the job: `{name, type, value}`. */
@@ -105,6 +107,10 @@ export interface SplitSpec {
  *   goes on behind them.
  */
 export type SplitPosition = { readonly key: readonly KeyValue[] } | { readonly rows: number; readonly hash: string };
+
+/** A column of the table or query itself. */
+export const isOwn = (c: ShapeColumn | ConstantColumn): c is ShapeColumn =>
+  !isConstant(c) && c.expression === undefined;
 
 export const isConstant = (c: ShapeColumn | ConstantColumn): c is ConstantColumn => 'constant' in c;
 

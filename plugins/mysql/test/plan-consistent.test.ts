@@ -89,6 +89,27 @@ onServers(SERVERS, 'consistent: without the right to lock the job says which', a
   });
 });
 
+onServers(SERVERS, 'a plan locks nothing and waits for nobody', async (db) => {
+  await db.run('create table t (id int auto_increment primary key) engine=InnoDB', 'insert into t values (1),(2)');
+  const plansOnly = { plansOnly: true };
+  await withUser(db, 'select', async (username) => {
+    // It could not lock if it tried.
+    await using r = await openReader(db, 't', { username, password: 'secret', consistent: true }, plansOnly);
+    const planner = await r.reader.planner(null, 3);
+    assert.equal(await canWrite(db), true);
+    assert.equal((await drain(planner)).length, 1);
+    const saved = { ...(snapshotOf(planner) as object), locked: { positions: ['gone:1'] } };
+    await assert.rejects(r.reader.planner(saved, 3), { code: 'SOURCE_CHANGED' });
+  });
+  await using late = await db.open('sink');
+  await late.run('start transaction', 'begin');
+  await late.run('insert into t values (100)', 'insert');
+  await using r = await openReader(db, 't', { increColumn: 'id', increWait: 600_000 }, plansOnly);
+  const bounds = await r.reader.bounds?.(null);
+  assert.equal((bounds?.upper as Record<string, { readonly value: string }>)[`${db.name}.t`]?.value, '3');
+  assert.deepEqual(r.logged, []);
+});
+
 test('consistent: a run goes on where every server stands where it stood', () => {
   checkUnwritten({ positions: ['b.1:4 0-1-7', 'b.9:4'] }, { positions: ['b.1:4 0-1-7', 'b.9:4'] });
   const code = 'SOURCE_CHANGED';

@@ -46,6 +46,7 @@ export async function openReader(
   db: TestDatabase,
   table: string | readonly string[] | null,
   options: JsonObject = {},
+  context: Partial<PluginContext> = {},
 ): Promise<TestReader> {
   const logged: Logged[] = [];
   const log: Logger = {
@@ -55,7 +56,7 @@ export async function openReader(
     error: () => undefined,
   };
   const filled = fillOptions(definition, jobOptions(db, table, options));
-  const reader = await definition.create(filled, { ...testContext(), log });
+  const reader = await definition.create(filled, { ...testContext(), log, ...context });
   return {
     reader,
     logged,

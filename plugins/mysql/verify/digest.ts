@@ -18,14 +18,7 @@ import { given, hasCursor } from '../read/plan/check-options.js';
 import { isInteger, rowKeyColumns, showShape } from '../read/plan/shapes.js';
 import type { SourceSessions } from '../read/plan/source-sessions.js';
 import { sameName } from '../read/read-shape.js';
-import {
-  isConstant,
-  specJson,
-  type KeyRange,
-  type Shape,
-  type ShapeColumn,
-  type SplitSpec,
-} from '../read/split-spec.js';
+import { isOwn, specJson, type KeyRange, type Shape, type ShapeColumn, type SplitSpec } from '../read/split-spec.js';
 import type { ReaderOptions } from '../reader-options.js';
 import { UNHASHED, comparable, orderOf, sumExpressions } from './digest-sql.js';
 
@@ -147,7 +140,7 @@ class MysqlDigest implements Digest {
   }
 }
 
-/** Null: a query, several tables, constants, a cursor, dates that are altered, or rows without a key. */
+/** Null: a query, several tables, constants and expressions, a cursor, dates that are altered, or rows without a key. */
 export async function openDigest(o: ReaderOptions, zeroDate: string, sessions: SourceSessions): Promise<Digest | null> {
   // A consistent read holds its lock until lanes have begun, and here none does.
   if (hasCursor(o) || o.consistent || zeroDate !== 'keep') return null;
@@ -157,7 +150,7 @@ export async function openDigest(o: ReaderOptions, zeroDate: string, sessions: S
   const { shape, facts } = only;
   const columns: Named[] = [];
   for (const c of shape.columns) {
-    const column = isConstant(c) ? undefined : columnNamed(facts.columns, c.name);
+    const column = isOwn(c) ? columnNamed(facts.columns, c.name) : undefined;
     if (column === undefined) return null;
     columns.push({ name: c.name, column });
   }

@@ -163,6 +163,7 @@ class PartPlanner {
       metrics: new MetricRegistry(),
       signal,
       failpoint: () => undefined,
+      plansOnly: true,
     };
     const { reader: r, writer: w } = this.#job;
     const reader = await this.#try(() => pluginCall('SOURCE_IO', () => r.definition.create(r.options, context)));

@@ -16,8 +16,8 @@ export interface BoundsPlan {
   readonly sessions: SourceSessions;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** How long to wait for open transactions. */
-  readonly waitMs: number;
+  /** How long to wait for open transactions; null: for nothing at all, as in plans. */
+  readonly waitMs: number | null;
   /** Of a table that no run has read yet: what startLocation says; null: all is read. */
   readonly start: (t: CursorTable) => CursorFloor | null;
 }
@@ -27,7 +27,7 @@ export async function nextBounds(
   tables: readonly CursorTable[],
   plan: BoundsPlan,
 ): Promise<CursorBounds> {
-  const { sessions } = plan;
+  const { sessions, waitMs } = plan;
   const before = cursorsOf(lower);
   const upper: Record<string, TableCursor> = {};
   const tops: { readonly t: CursorTable; readonly value: string; readonly floor: CursorFloor | null }[] = [];
@@ -41,11 +41,12 @@ export async function nextBounds(
     const value = highestNow ?? (low === undefined || low.tail === null ? null : low.value);
     if (value === null) continue;
     tops.push({ t, value, floor });
+    if (waitMs === null) continue;
     await sessions.on(t.shape.connection, (s) => waitForTick(s, keyType(t.column), value, plan.signal));
   }
   // Rows that those transactions commit are at or below what was read, and not there yet.
-  for (const connection of new Set(tops.map(({ t }) => t.shape.connection))) {
-    await sessions.on(connection, (s) => waitForWriters(s, plan.waitMs, plan.log, plan.signal));
+  for (const connection of new Set(waitMs === null ? [] : tops.map(({ t }) => t.shape.connection))) {
+    await sessions.on(connection, (s) => waitForWriters(s, waitMs ?? 0, plan.log, plan.signal));
   }
   for (const { t, value, floor } of tops) {
     const name = cursorName(t.shape);

@@ -8,7 +8,7 @@ import { keySelect } from '../plan/estimates.js';
 import { columnLiteral, keyType } from '../plan/key-predicate.js';
 import { fromOf } from '../plan/plan-shapes.js';
 import { isOrderable, namedColumn, rowKeyColumns, shapeColumn, showShape, type PlannedShape } from '../plan/shapes.js';
-import { isConstant, type Shape, type ShapeColumn } from '../split-spec.js';
+import { isOwn, type Shape, type ShapeColumn } from '../split-spec.js';
 
 export interface CursorTable {
   readonly shape: Shape;
@@ -21,8 +21,7 @@ export interface CursorTable {
 /** @throws SyncError COLUMN_MISMATCH where the column is not there, or has no order that SQL could state exactly. */
 export function cursorTable(p: PlannedShape, o: ReaderOptions): CursorTable {
   const name = cursorColumn(o) ?? '';
-  const all =
-    p.facts?.columns.map((c) => shapeColumn(c)) ?? p.shape.columns.filter((c): c is ShapeColumn => !isConstant(c));
+  const all = p.facts?.columns.map((c) => shapeColumn(c)) ?? p.shape.columns.filter(isOwn);
   const column = namedColumn(all, name, showShape(p.shape), 'reader.parameter.increColumn');
   const type = keyType(column);
   if (!isOrderable(type)) {

@@ -1,13 +1,22 @@
-import { SyncError } from 'syncx/plugin-api';
+import { SyncError, isSyncError } from 'syncx/plugin-api';
 import { lookUpTable } from '../../catalog/tables.js';
 import type { Session } from '../../connect/session.js';
 import type { ReaderOptions } from '../../reader-options.js';
-import { quoteName } from '../../sql/names.js';
-import { isConstant, type Shape, type ShapeColumn } from '../split-spec.js';
+import { quoteName, quoteTable, showTable } from '../../sql/names.js';
+import { isConstant, isOwn, type Shape, type ShapeColumn } from '../split-spec.js';
 import { given } from './check-options.js';
+import { describeExpressions } from './expressions.js';
 import { findSources } from './job-sources.js';
 import { describeQuery } from './query-columns.js';
-import { checkUnchanged, shapeColumn, shapeOfQuery, shapeOfTable, showShape, type PlannedShape } from './shapes.js';
+import {
+  checkUnchanged,
+  expressionsOf,
+  shapeColumn,
+  shapeOfQuery,
+  shapeOfTable,
+  showShape,
+  type PlannedShape,
+} from './shapes.js';
 import type { SourceSessions } from './source-sessions.js';
 import { wantedColumns } from './wanted-columns.js';
 
@@ -20,7 +29,7 @@ export function fromOf(shape: Shape): string {
 /** Asks the server whether we may read all that, and whether the condition is one. Of queries, it would cost a run of them. */
 export async function tryReading(session: Session, shape: Shape, where: string | null): Promise<void> {
   if (shape.query !== null) return;
-  const names = [...shape.columns.filter((c) => !isConstant(c)), ...shape.orderKey].map((c) => quoteName(c.name));
+  const names = [...shape.columns.filter(isOwn), ...shape.orderKey].map((c) => quoteName(c.name));
   const list = names.length === 0 ? '1' : names.join(', ');
   const filter = where === null ? '' : ` where (${where}\n)`;
   await session.query(`select ${list} from ${fromOf(shape)}${filter} limit 0`, `read ${showShape(shape)}`);
@@ -35,9 +44,16 @@ export async function planShapes(o: ReaderOptions, sessions: SourceSessions): Pr
     shapes.push(
       await sessions.on(s.connection, async (session) => {
         if (s.query !== null) {
-          return shapeOfQuery(s.connection, s.query, await describeQuery(session, s.query), wanted);
+          const all = await describeQuery(session, s.query);
+          const from = `(${s.query}) chunjun_tmp`;
+          const described = await describeExpressions(session, from, 'the query', expressionsOf(all, wanted));
+          return shapeOfQuery(s.connection, s.query, all, wanted, described);
         }
-        const planned = shapeOfTable(s.connection, s.facts, wanted, given(o.splitPk));
+        const { name } = s.facts;
+        const all = s.facts.columns.map((c) => shapeColumn(c));
+        const sql = expressionsOf(all, wanted);
+        const described = await describeExpressions(session, quoteTable(name), showTable(name), sql);
+        const planned = shapeOfTable(s.connection, s.facts, wanted, given(o.splitPk), described);
         await tryReading(session, planned.shape, where);
         return planned;
       }),
@@ -48,7 +64,25 @@ export async function planShapes(o: ReaderOptions, sessions: SourceSessions): Pr
 
 /** @throws SyncError SOURCE_CHANGED */
 export async function compareShapes(shapes: readonly Shape[], sessions: SourceSessions): Promise<void> {
-  for (const shape of shapes) checkUnchanged(shape, await sessions.on(shape.connection, (s) => columnsNow(s, shape)));
+  for (const shape of shapes) {
+    const computed = shape.columns.flatMap((c) =>
+      isConstant(c) || c.expression === undefined ? [] : [{ name: c.name, sql: c.expression }],
+    );
+    await sessions.on(shape.connection, async (s) => {
+      const now = await columnsNow(s, shape);
+      // What an expression needs may be gone: that is told by name first.
+      checkUnchanged({ ...shape, columns: shape.columns.filter(isOwn) }, now, []);
+      const described = await describeExpressions(s, fromOf(shape), showShape(shape), computed).catch((e: unknown) => {
+        if (!isSyncError(e) || e.code !== 'COLUMN_MISMATCH') throw e;
+        throw new SyncError('SOURCE_CHANGED', e.message, {
+          place: showShape(shape),
+          cause: e,
+          hint: 'The run cannot go on as it began. Undo the change, or start a new run with --fresh.',
+        });
+      });
+      checkUnchanged(shape, now, described);
+    });
+  }
 }
 
 async function columnsNow(session: Session, shape: Shape): Promise<readonly ShapeColumn[]> {

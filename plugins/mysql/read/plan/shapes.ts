@@ -3,8 +3,8 @@ import { SyncError, type LogicalType } from 'syncx/plugin-api';
 import type { MysqlColumn } from '../../catalog/columns.js';
 import { columnNamed, rowKeyOf, type TableFacts } from '../../catalog/tables.js';
 import { showTable } from '../../sql/names.js';
-import { isConstant, type ConstantColumn, type Shape, type ShapeColumn } from '../split-spec.js';
-import type { WantedColumn } from './wanted-columns.js';
+import { isConstant, isOwn, type ConstantColumn, type Shape, type ShapeColumn } from '../split-spec.js';
+import type { WantedColumn, WantedSql } from './wanted-columns.js';
 
 /** By what a table is split; `index`: one that begins with the column, or null. */
 export interface SplitKey {
@@ -62,19 +62,33 @@ export function rowKeyColumns(facts: TableFacts): readonly ShapeColumn[] {
   return key === undefined ? [] : columnsOfKey(facts, key.columns).map((c) => shapeColumn(c));
 }
 
-/** `place`: what the names are of, for messages. */
+/** Those of `wanted` that are no columns of `all`, but SQL. */
+export const expressionsOf = (all: readonly ShapeColumn[], wanted: readonly WantedColumn[]): readonly WantedSql[] =>
+  wanted.flatMap((w) => (w.is === 'sql' && columnNamed(all, w.text) === undefined ? [w] : []));
+
+/** Where the columns are from, for messages, and its expressions as the server describes them. */
+export interface ColumnSource {
+  readonly place: string;
+  readonly described: readonly ShapeColumn[];
+}
+
 export function chooseColumns(
   all: readonly ShapeColumn[],
   wanted: readonly WantedColumn[],
-  place: string,
+  { place, described }: ColumnSource,
 ): readonly (ShapeColumn | ConstantColumn)[] {
   const named = new Set(
-    wanted.flatMap((w) => (w.is === 'star' ? [] : [(w.is === 'name' ? w.name : w.column.name).toLowerCase()])),
+    wanted.flatMap((w) =>
+      w.is === 'star' ? [] : [(w.is === 'constant' ? w.column.name : w.is === 'sql' ? w.text : w.name).toLowerCase()],
+    ),
   );
   return wanted.flatMap((w): readonly (ShapeColumn | ConstantColumn)[] => {
     if (w.is === 'star') return all.filter((c) => !named.has(c.name.toLowerCase()));
     if (w.is === 'constant') return [w.column];
-    return [{ ...namedColumn(all, w.name, place, 'reader.parameter.column'), name: w.name }];
+    const expression = w.is === 'sql' ? described.find((c) => c.name === w.name) : undefined;
+    if (expression !== undefined) return [expression];
+    const name = w.is === 'sql' ? w.text : w.name;
+    return [{ ...namedColumn(all, name, place, 'reader.parameter.column'), name: w.name }];
   });
 }
 
@@ -131,6 +145,7 @@ export function shapeOfTable(
   facts: TableFacts,
   wanted: readonly WantedColumn[],
   splitPk: string | null,
+  described: readonly ShapeColumn[],
 ): PlannedShape {
   const all = facts.columns.map((c) => shapeColumn(c));
   const splitKey = splitKeyOf(facts, splitPk);
@@ -142,7 +157,7 @@ export function shapeOfTable(
       database: facts.name.database,
       table: facts.name.table,
       query: null,
-      columns: chooseColumns(all, wanted, showTable(facts.name)),
+      columns: chooseColumns(all, wanted, { place: showTable(facts.name), described }),
       orderKey: orderKeyOf(facts, splitKey),
       primaryKey: rowKeyOf(facts)?.columns ?? [],
     },
@@ -154,8 +169,9 @@ export function shapeOfQuery(
   query: string,
   all: readonly ShapeColumn[],
   wanted: readonly WantedColumn[],
+  described: readonly ShapeColumn[],
 ): PlannedShape {
-  const columns = chooseColumns(all, wanted, 'the query');
+  const columns = chooseColumns(all, wanted, { place: 'the query', described });
   const shape = { connection, database: null, table: null, query, columns, orderKey: [], primaryKey: [] };
   return { facts: null, splitKey: null, shape };
 }
@@ -165,13 +181,14 @@ export const showShape = (s: Shape): string =>
   s.database !== null && s.table !== null ? showTable({ database: s.database, table: s.table }) : 'the query';
 
 /**
- * Whether a run that was planned with `then` can go on with the columns that are there now; a new column is none of its own.
+ * Whether a run that was planned with `then` can go on with the columns that are there now; a new column is none of its own. `described`: its expressions now.
  * @throws SyncError SOURCE_CHANGED naming the column.
  */
-export function checkUnchanged(then: Shape, now: readonly ShapeColumn[]): void {
-  const known = [...then.columns.filter((c): c is ShapeColumn => !isConstant(c)), ...then.orderKey];
-  for (const c of known) {
-    const same = columnNamed(now, c.name);
+export function checkUnchanged(then: Shape, now: readonly ShapeColumn[], described: readonly ShapeColumn[]): void {
+  const known = [...then.columns.filter(isOwn), ...then.orderKey];
+  const computed = then.columns.filter((c): c is ShapeColumn => !isConstant(c) && c.expression !== undefined);
+  for (const c of [...known, ...computed]) {
+    const same = c.expression === undefined ? columnNamed(now, c.name) : described.find((d) => d.name === c.name);
     if (same?.rawType === c.rawType && same.json === c.json && (c.nullable || !same.nullable)) continue;
     const what = (x: ShapeColumn): string => `${x.json ? 'json' : x.rawType}${x.nullable ? '' : ' not null'}`;
     const change = same === undefined ? `is gone; it was ${what(c)}` : `was ${what(c)} and is ${what(same)}`;

@@ -168,6 +168,13 @@ export class TableLock implements AsyncDisposable {
   }
 }
 
+/** For plans, which lock nothing: how it is just now. */
+export async function positionsNow(sessions: SourceSessions, shapes: readonly Shape[]): Promise<LockedAt> {
+  const positions: (string | null)[] = [];
+  for (const c of new Set(shapes.map((s) => s.connection))) positions.push(await sessions.on(c, binlogPosition));
+  return { positions };
+}
+
 /**
  * A run whose snapshot is lost goes on only where nothing was written since, so that a new one shows the same rows.
  * @throws SyncError SOURCE_CHANGED
