@@ -24,8 +24,9 @@ async function assertDelivers(
   values: readonly string[],
   channel = 3,
   more: Json = {},
+  strategies: readonly (string | undefined)[] = STRATEGIES,
 ): Promise<void> {
-  for (const splitStrategy of STRATEGIES) {
+  for (const splitStrategy of strategies) {
     using ws = new Workspace();
     const reader = mysqlReader(db, table, {
       splitPk: 'k',
@@ -85,7 +86,7 @@ serverTest(MYSQL_SERVERS, 'C09 relatives: the same edges for other types of keys
     await db.query(`create table ${name} (k ${type} null, key (k))`);
     await db.query(`insert into ${name} values ${list(values)}`);
     const wanted = values.map((v) => (v === 'null' ? '\\N' : v.replaceAll("'", '')));
-    await assertDelivers(db, name, wanted, 3, { splitSize: 1 });
+    await assertDelivers(db, name, wanted, 3, { splitSize: 1 }, [undefined, 'even', 'keyset']);
   }
 });
 

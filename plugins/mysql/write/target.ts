@@ -16,7 +16,10 @@ import { mayCreate } from './rights.js';
 import { checkNames } from './rows/bind-columns.js';
 import { firstWord, splitSql } from './split-sql.js';
 
-const CHANGES_TABLES = /^(?:alter|create|drop|rename|call|execute)$/i;
+/** Whether a statement may change the columns of a table. */
+const mayChange = (sql: string, table: string): boolean =>
+  /^(?:call|execute)$/.test(firstWord(sql)) ||
+  (/^(?:alter|create|drop|rename)$/.test(firstWord(sql)) && sql.toLowerCase().includes(table.toLowerCase()));
 
 export interface Target {
   readonly name: TableName;
@@ -41,7 +44,7 @@ export const statementsOf = (texts: readonly string[]): readonly string[] =>
 export async function lookAtTarget(session: Session, o: WriterOptions, database: string | null): Promise<Target> {
   const facts = await targetFacts(session, o, database);
   // Before preSql empties the table, that is; but it may change its columns, too.
-  if (facts !== null && !statementsOf(o.preSql).some((s) => CHANGES_TABLES.test(firstWord(s)))) {
+  if (facts !== null && !statementsOf(o.preSql).some((s) => mayChange(s, facts.name.table))) {
     checkNames(facts, wantedColumns(o) ?? [], keyOption(o));
   }
   const name =
