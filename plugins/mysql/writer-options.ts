@@ -17,7 +17,8 @@ const NAMES = { type: 'array', items: { type: 'string', minLength: 1 } } as cons
 
 const TABLE = {
   title: 'Table',
-  description: 'The table to write to: table or database.table, as a text or a list with this one entry.',
+  description:
+    'The table to write to: table or database.table, as a text or a list with this one entry; `*`: each row goes to the table that has the name of its own.',
   anyOf: [
     { type: 'string', minLength: 1 },
     { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1, maxItems: 1 },
@@ -252,6 +253,21 @@ export function keyOption(o: Pick<WriterOptions, 'uniqueKey'>): readonly string[
 export const wantsExactlyOnce = (o: WriterOptions): boolean =>
   (o.semantic ?? (o.writeMode === 'insert' ? 'exactly-once' : 'at-least-once')) === 'exactly-once';
 
+/** `table`: each row goes to the table that has the name of its own. */
+export const ALL_TABLES = '*';
+
+function checkAllTables(o: WriterOptions, names: readonly string[]): readonly Finding[] {
+  const findings: Finding[] = [];
+  const why = 'has no place beside `*`, which stands for several tables';
+  if (names.length > 0) findings.push({ path: 'column', message: `a list of names ${why}`, hint: 'Leave it out.' });
+  if (keyOption(o).length > 0) findings.push({ path: 'uniqueKey', message: `it ${why}` });
+  if (o.createTable === 'auto') {
+    findings.push({ path: 'createTable', message: `auto ${why}`, hint: 'Create the tables before.' });
+  }
+  if (o.writeStrategy === 'swap') findings.push({ path: 'writeStrategy', message: `swap ${why}` });
+  return findings;
+}
+
 /** Rules that the schema cannot say. */
 export function checkWriter(o: WriterOptions): readonly Finding[] {
   const findings: Finding[] = [...checkConnections(o, o.connection)];
@@ -265,10 +281,7 @@ export function checkWriter(o: WriterOptions): readonly Finding[] {
       findings.push({ path, message: `the column \`${name}\` stands here twice` });
   });
   const table = tableText(o);
-  if (table === '*') {
-    const message = 'one table is written, and `*` names none';
-    findings.push({ path: 'connection[0].table', message, hint: 'Name the table; several need a job entry each.' });
-  }
+  if (table === ALL_TABLES) findings.push(...checkAllTables(o, names));
   if (!Array.isArray(o.uniqueKey) && Object.keys(o.uniqueKey).length > 1) {
     findings.push({
       path: 'uniqueKey',

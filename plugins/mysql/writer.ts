@@ -21,8 +21,8 @@ import { createTableSql } from './write/create-table.js';
 import { EpochTransaction } from './write/epoch-transaction.js';
 import { MysqlLaneWriter } from './write/lane-writer.js';
 import { MarkerProtocol, PlainProtocol, adoption, type LaneProtocol, type MarkerParts } from './write/protocol.js';
+import { TableSink, TablesSink, type RowSink } from './write/row-sink.js';
 import { assertRowsFit } from './write/fit-rows.js';
-import { RowSink } from './write/row-sink.js';
 import { RowWriter, isTransactional } from './write/rows/row-writer.js';
 import { runStep, type StepParts } from './write/run-steps.js';
 import { assertSwappable, beginSwap, completeSwap, dropShadow, shadowOf } from './write/swap.js';
@@ -30,7 +30,14 @@ import { listBranches, rollBackListed } from './write/xa.js';
 import { assertXa } from './write/xa-probe.js';
 import { LaneBranch, XaProtocol } from './write/xa-protocol.js';
 import { isInnodb, lookAtTarget, type Target } from './write/target.js';
-import { WRITER_OPTIONS, checkWriter, keyOption, wantedColumns, type WriterOptions } from './writer-options.js';
+import {
+  ALL_TABLES,
+  WRITER_OPTIONS,
+  checkWriter,
+  keyOption,
+  wantedColumns,
+  type WriterOptions,
+} from './writer-options.js';
 import { readBackTable } from './verify/read-back.js';
 
 /** A source transaction may be so much larger than an epoch should be. */
@@ -147,7 +154,11 @@ class MysqlWriter {
     const writer = new MysqlLaneWriter({
       tx,
       protocol,
-      openRows: (first) => this.#openRows(first, tx, into, lane.log),
+      openRows: (first) => {
+        const one = (table: TableName): Promise<RowSink> => this.#openRows(first, tx, table, lane.log);
+        if (name.table !== ALL_TABLES) return one(into);
+        return Promise.resolve(new TablesSink((table) => one({ database: name.database, table })));
+      },
     });
     try {
       await tx.ready();
@@ -192,7 +203,7 @@ class MysqlWriter {
         },
       );
     }
-    return new RowSink(this.#rowWriter(facts, tx, log));
+    return new TableSink(this.#rowWriter(facts, tx, log));
   }
 
   #rowWriter(facts: TableFacts, tx: EpochTransaction, log: Logger): RowWriter {

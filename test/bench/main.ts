@@ -9,7 +9,7 @@ import { ROOT, SYNC } from '../support/sync.js';
 import { makeCsv } from './data.js';
 import { INPUT_FORMS, makeForm, type InputForm } from './input-forms.js';
 import { measureNode, median, wallMs, type Usage } from './measure.js';
-import { mysqlToCsv, mysqlToMysql, type MysqlBench } from './mysql.js';
+import { mysqlToCsv, mysqlToMysql, mysqlVerify, type MysqlBench } from './mysql.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -296,6 +296,7 @@ const CASES: Readonly<Record<string, () => Promise<void>>> = {
   transforms,
   'mysql-to-csv': () => mysqlToCsv(MYSQL),
   'mysql-to-mysql': () => mysqlToMysql(MYSQL),
+  'mysql-verify': () => mysqlVerify(MYSQL),
 };
 
 if (!existsSync(join(ROOT, 'test/bench/node_modules'))) {

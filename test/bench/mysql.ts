@@ -185,3 +185,21 @@ export async function mysqlToMysql(o: MysqlBench): Promise<void> {
     }
   });
 }
+
+/** What comparing costs, beside the copy that it is about. */
+export async function mysqlVerify(o: MysqlBench): Promise<void> {
+  await withBench(o, async (b) => {
+    const writer = { name: 'mysqlwriter', parameter: { ...connection(b, 'copy'), column: ['*'] } };
+    const job = jobFile(b, 'mysql-verify', writer, {}, { splitPk: 'id' });
+    const state = join(b.work, 'state');
+    const copies: number[] = [];
+    const verified: Usage[] = [];
+    for (let i = 0; i < b.repeat; i++) {
+      await emptyCopy(b);
+      copies.push((await measureRun(b, job)).seconds);
+      verified.push(await measureNode([SYNC, 'verify', job, '--state-dir', state, '--output', 'json'], b.work));
+    }
+    await b.admin.query(`drop table ${DATABASE}.copy`);
+    tell(b, 'mysql-verify', verified, 'the copy, one channel', copies);
+  });
+}

@@ -42,9 +42,13 @@ interface TypeFacts {
   readonly select?: (reference: string) => string;
 }
 
-/** `'a','it''s'` → labels. The catalog doubles quotes; backslashes stand for themselves. */
+const UNESCAPED: Readonly<Record<string, string>> = { "''": "'", '\\n': '\n', '\\r': '\r', '\\0': '\0', '\\\\': '\\' };
+
+/** `'a','it''s'` → labels. The catalog doubles quotes and backslashes, and spells line ends and NULs out. */
 export function parseLabels(list: string): readonly string[] {
-  return [...list.matchAll(/'((?:[^']|'')*)'/g)].map((m) => (m[1] ?? '').replaceAll("''", "'"));
+  return [...list.matchAll(/'((?:[^']|'')*)'/g)].map((m) =>
+    (m[1] ?? '').replace(/''|\\[nr0\\]/g, (escaped) => UNESCAPED[escaped] ?? escaped),
+  );
 }
 
 const INTEGERS: Readonly<

@@ -4,6 +4,7 @@ import { typeOf, type CellFix } from '../catalog/columns.js';
 import { quoteName, showTable } from '../sql/names.js';
 import { operandOf } from './plan/expressions.js';
 import { isConstant, isOwn, type ConstantColumn, type Shape, type ShapeColumn } from './split-spec.js';
+import { textSelect } from './text-select.js';
 
 export interface ReadColumn {
   readonly name: string;
@@ -49,7 +50,7 @@ function readColumn(c: ShapeColumn): ReadColumn {
     type: facts?.type ?? { is: 'string' },
     nullable: c.nullable,
     fix: facts?.fix ?? 'plain',
-    select: facts?.select?.(reference) ?? reference,
+    select: facts?.select?.(reference) ?? textSelect(c.charset ?? null, reference),
     constant: null,
   };
 }

@@ -316,7 +316,20 @@ function isZeroDate(buffer: Buffer, at: number): boolean {
   return true;
 }
 
-/** A key value as positions keep it: text, or hex for bytes. */
+/**
+ * A key value as positions keep it: text, or hex for bytes.
+ * @throws SyncError SOURCE_FORMAT where its bytes are no text: a resume behind it would lose rows, or read them twice.
+ */
 function keyText(type: LogicalType, data: Buffer, start: number, end: number): string {
-  return data.toString(cellKind(type) === 'bytes' ? 'hex' : 'utf8', start, end);
+  if (cellKind(type) === 'bytes') return data.toString('hex', start, end);
+  const text = data.toString('utf8', start, end);
+  if (!text.includes('\ufffd') || isUtf8(data.subarray(start, end))) return text;
+  const bytes = data.toString('hex', start, end);
+  throw new SyncError(
+    'SOURCE_FORMAT',
+    `the key of a row holds bytes that are no characters of its character set: 0x${bytes}`,
+    {
+      hint: 'A run cannot go on behind such a row. Mend it, or leave it out by `where`.',
+    },
+  );
 }

@@ -11,6 +11,8 @@ export interface ShapeColumn {
   readonly json: boolean;
   /** Of a column of the job that is none of the table: SQL, as the job has it. */
   readonly expression?: string;
+  /** Of texts of a table; all others have none. */
+  readonly charset?: string;
 }
 
 /** A constant column of the job: `{name, type, value}`. */

@@ -55,22 +55,18 @@ onServers(SERVERS, 'consistent: tables are locked until every lane has begun', a
       }
       assert.equal(rows, 2); // and not the one that was written since
     }
-    assert.match(r.logged.map((l) => l.message).join(' '), /no right RELOAD.*no binlog position/);
+    assert.match(r.logged.map((l) => l.message).join(' '), /no binlog position/);
   });
 });
 
-onServers(
-  ['mariadb'],
-  'consistent: with the right to it all tables are locked, and the position is kept',
-  async (db) => {
-    await db.run('create table t (id int auto_increment primary key)', 'insert into t values (1),(2)');
-    await using r = await openReader(db, 't', { consistent: true });
-    // No lane opens, as in `sync plan`: the lock goes with the first split.
-    const planner = await r.reader.planner(null, 1);
-    assert.equal((await drain(planner)).length, 1);
-    assert.equal(await canWrite(db), true);
-  },
-);
+onServers(['mariadb'], 'consistent: the lock goes with the first split where no lane opens', async (db) => {
+  await db.run('create table t (id int auto_increment primary key)', 'insert into t values (1),(2)');
+  await using r = await openReader(db, 't', { consistent: true });
+  // No lane opens, as in `sync plan`: the lock goes with the first split.
+  const planner = await r.reader.planner(null, 1);
+  assert.equal((await drain(planner)).length, 1);
+  assert.equal(await canWrite(db), true);
+});
 
 onServers(SERVERS, 'consistent: a run whose lock shows no position cannot go on', async (db) => {
   await db.run('create table t (id int auto_increment primary key)', 'insert into t values (1),(2)');

@@ -1,7 +1,7 @@
 /** How `sync verify` reads the rows again that the writer has put into its table, and puts single ones right. */
-import type { JsonObject, ReadBack, RowSchema } from 'syncx/plugin-api';
+import { SyncError, type JsonObject, type ReadBack, type RowSchema } from 'syncx/plugin-api';
 import { chooseColumns } from 'syncx/plugin-kit';
-import { tableText, wantedColumns, wantsExactlyOnce, type WriterOptions } from '../writer-options.js';
+import { ALL_TABLES, tableText, wantedColumns, wantsExactlyOnce, type WriterOptions } from '../writer-options.js';
 
 /** The server's names of columns are the same whatever their case: so are ours, where the rows have just one such name. */
 function wantedNames(rows: RowSchema, wanted: readonly string[] | null): readonly string[] | null {
@@ -18,6 +18,12 @@ function wantedNames(rows: RowSchema, wanted: readonly string[] | null): readonl
 const plain = (o: object): JsonObject => JSON.parse(JSON.stringify(o)) as JsonObject;
 
 export function readBackTable(o: WriterOptions, rows: RowSchema): ReadBack {
+  if (tableText(o) === ALL_TABLES) {
+    throw new SyncError('JOB_INVALID', 'a job that writes several tables is not compared: `*` names none of them', {
+      place: 'writer.parameter.connection[0].table',
+      hint: 'Compare table by table, by jobs of one table each.',
+    });
+  }
   const none = rows.columns.length === 0;
   const wanted = wantedColumns(o);
   const { projection, names } = none

@@ -206,6 +206,7 @@ export class EpochTransaction implements Statements {
   }
 
   async #reopen(): Promise<Session> {
+    if (this.#session !== null) this.#tellBroken();
     this.#begun = false;
     this.#session?.destroy();
     this.#session = null;
@@ -278,6 +279,7 @@ export class EpochTransaction implements Statements {
     await backOff(tries, this.#p.signal);
     if (trouble === 'lost') {
       this.#session?.destroy();
+      this.#session = null; // it is told
       return;
     }
     const session = this.#session;
@@ -289,12 +291,20 @@ export class EpochTransaction implements Statements {
     });
   }
 
+  /** It broke between two statements, so that none of them failed. */
+  #tellBroken(): void {
+    const fields = { table: this.#p.place, statements: this.#sent?.length ?? 0 };
+    if (this.#begun)
+      this.#p.log.warn(fields, 'the connection was lost in a transaction, which is sent again on a new one');
+    else this.#p.log.info(fields, 'the connection was closed while idle; a new one is opened');
+  }
+
   #tell(e: unknown, trouble: Trouble, tries: number): void {
     const fields = { table: this.#p.place, try: tries, of: TRIES, number: errnoOf(e) };
     const words = isSyncError(e) ? e.message : String(e);
     // A server closes idle connections as it likes; nothing was under way.
     const idle = trouble === 'lost' && !this.#begun && this.#sent?.length === 0;
-    if (idle && tries === 1) this.#p.log.debug(fields, `the connection was closed while idle: ${words}`);
+    if (idle && tries === 1) this.#p.log.info(fields, `the connection was closed while idle: ${words}`);
     else this.#p.log.warn(fields, `${words}; trying again`);
   }
 }

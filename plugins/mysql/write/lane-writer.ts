@@ -1,7 +1,7 @@
 import { type Committable, type LaneWriter, type Prepared, type RowBatch, type WriteResult } from 'syncx/plugin-api';
 import type { EpochTransaction } from './epoch-transaction.js';
 import { PlainProtocol, type LaneProtocol } from './protocol.js';
-import type { RowSink } from './row-sink.js';
+import { summed, type RowSink } from './row-sink.js';
 
 export interface LaneWriterParts {
   readonly tx: EpochTransaction;
@@ -38,7 +38,7 @@ export class MysqlLaneWriter implements LaneWriter {
       if (!(protocol instanceof PlainProtocol)) return written;
       const flushed = await this.#flush();
       await protocol.end();
-      return together(written, flushed);
+      return summed([written, flushed]);
     } catch (e) {
       signal.throwIfAborted();
       throw e;
@@ -82,9 +82,4 @@ export class MysqlLaneWriter implements LaneWriter {
     this.#count -= flushed.rejected?.length ?? 0;
     return flushed;
   }
-}
-
-function together(a: WriteResult, b: WriteResult): WriteResult {
-  const rejected = [...(a.rejected ?? []), ...(b.rejected ?? [])];
-  return { rejected: rejected.length === 0 ? null : rejected, bytes: a.bytes + b.bytes };
 }

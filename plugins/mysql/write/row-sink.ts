@@ -1,27 +1,34 @@
-import type { RowBatch, WriteResult } from 'syncx/plugin-api';
+import { SyncError, type RejectedRow, type RowBatch, type WriteResult } from 'syncx/plugin-api';
 import type { RowWriter } from './rows/row-writer.js';
 
-/** The row writer as a lane sees it: what came of the rows, after each call. */
-export class RowSink {
+/** Rows as a lane gets rid of them; each call tells what came of them. */
+export interface RowSink {
+  /** May keep rows (copies) for the next statement. */
+  write(batch: RowBatch, signal: AbortSignal): Promise<WriteResult>;
+  /** All rows are in the transaction when it resolves. */
+  flush(): Promise<WriteResult>;
+  /** Forgets rows that were not sent: their epoch is aborted. */
+  clear(): void;
+}
+
+/** One table. */
+export class TableSink implements RowSink {
   readonly #rows: RowWriter;
 
   constructor(rows: RowWriter) {
     this.#rows = rows;
   }
 
-  /** May keep rows (copies) for the next statement. */
   async write(batch: RowBatch, signal: AbortSignal): Promise<WriteResult> {
     await this.#rows.write(batch, signal);
     return this.#taken();
   }
 
-  /** All rows are in the transaction when it resolves. */
   async flush(): Promise<WriteResult> {
     await this.#rows.flush();
     return this.#taken();
   }
 
-  /** Forgets rows that were not sent: their epoch is aborted. */
   clear(): void {
     this.#rows.clear();
   }
@@ -29,4 +36,54 @@ export class RowSink {
   #taken(): WriteResult {
     return { rejected: this.#rows.takeRejected(), bytes: this.#rows.takeBytes() };
   }
+}
+
+/** Each row goes to the table that has the name of its own. Statements come in the order of the rows, for foreign keys' sake. */
+export class TablesSink implements RowSink {
+  readonly #open: (table: string) => Promise<RowSink>;
+  readonly #sinks = new Map<string, RowSink>();
+  #last: RowSink | null = null;
+
+  constructor(open: (table: string) => Promise<RowSink>) {
+    this.#open = open;
+  }
+
+  async write(batch: RowBatch, signal: AbortSignal): Promise<WriteResult> {
+    const results: WriteResult[] = [];
+    for (const section of batch.sections) {
+      const sink = await this.#sinkOf(section.schema.table);
+      if (this.#last !== null && this.#last !== sink) results.push(await this.#last.flush());
+      this.#last = sink;
+      results.push(await sink.write({ ...batch, sections: [section] }, signal));
+    }
+    return summed(results);
+  }
+
+  async flush(): Promise<WriteResult> {
+    return summed(this.#last === null ? [] : [await this.#last.flush()]);
+  }
+
+  clear(): void {
+    for (const sink of this.#sinks.values()) sink.clear();
+  }
+
+  async #sinkOf(source: string | null): Promise<RowSink> {
+    if (source === null) {
+      throw new SyncError('COLUMN_MISMATCH', 'the rows are of no table, so `*` does not tell where they go', {
+        place: 'writer.parameter.connection[0].table',
+        hint: 'Name the table to write.',
+      });
+    }
+    const known = this.#sinks.get(source);
+    if (known !== undefined) return known;
+    const opened = await this.#open(source.slice(source.indexOf('.') + 1));
+    this.#sinks.set(source, opened);
+    return opened;
+  }
+}
+
+/** What several calls came to. */
+export function summed(results: readonly WriteResult[]): WriteResult {
+  const rejected = results.flatMap((r): readonly RejectedRow[] => r.rejected ?? []);
+  return { rejected: rejected.length === 0 ? null : rejected, bytes: results.reduce((n, r) => n + r.bytes, 0) };
 }

@@ -3,7 +3,14 @@ import { SyncError, type Delivery } from 'syncx/plugin-api';
 import { findTable, lookUpTable, rowKeyOf, type TableFacts } from '../catalog/tables.js';
 import type { Session } from '../connect/session.js';
 import { showTable, tableCandidates, type TableName } from '../sql/names.js';
-import { keyOption, tableText, wantedColumns, wantsExactlyOnce, type WriterOptions } from '../writer-options.js';
+import {
+  ALL_TABLES,
+  keyOption,
+  tableText,
+  wantedColumns,
+  wantsExactlyOnce,
+  type WriterOptions,
+} from '../writer-options.js';
 import { CommitTable } from './commit-table.js';
 import { mayCreate } from './rights.js';
 import { checkNames } from './rows/bind-columns.js';
@@ -37,7 +44,8 @@ export async function lookAtTarget(session: Session, o: WriterOptions, database:
   if (facts !== null && !statementsOf(o.preSql).some((s) => CHANGES_TABLES.test(firstWord(s)))) {
     checkNames(facts, wantedColumns(o) ?? [], keyOption(o));
   }
-  const name = facts?.name ?? firstCandidate(tableText(o), database);
+  const name =
+    facts?.name ?? (tableText(o) === ALL_TABLES ? allTables(database) : firstCandidate(tableText(o), database));
   const commitTable = new CommitTable(firstCandidate(o.commitTable, name.database));
   const chosen = whyChosen(o);
   const cannot = chosen === null ? await whyNotExactlyOnce(session, facts, commitTable) : null;
@@ -61,12 +69,22 @@ export async function lookAtTarget(session: Session, o: WriterOptions, database:
 
 async function targetFacts(session: Session, o: WriterOptions, database: string | null): Promise<TableFacts | null> {
   const mayCome = o.createTable === 'auto' || statementsOf(o.preSql).some((s) => firstWord(s) === 'create');
+  if (tableText(o) === ALL_TABLES) return null;
   if (!mayCome) return findTable(session, tableText(o), database, 'sink');
   for (const candidate of tableCandidates(tableText(o), database)) {
     const facts = await lookUpTable(session, candidate);
     if (facts !== null) return facts;
   }
   return null;
+}
+
+/** Stands for all tables of the database. */
+function allTables(database: string | null): TableName {
+  if (database !== null) return { database, table: ALL_TABLES };
+  throw new SyncError('JOB_INVALID', 'no database is given for the tables', {
+    place: 'writer.parameter.connection',
+    hint: 'Name one in jdbcUrl.',
+  });
 }
 
 /** `a.b` is a table of database a. */

@@ -48,6 +48,7 @@ export const shapeColumn = (c: MysqlColumn, name = c.name): ShapeColumn => ({
   rawType: c.rawType,
   nullable: c.nullable,
   json: c.type.is === 'json' && c.rawType.toLowerCase() !== 'json',
+  ...(c.type.is === 'string' && c.charset !== null ? { charset: c.charset } : {}),
 });
 
 const columnsOfKey = (facts: TableFacts, names: readonly string[]): readonly MysqlColumn[] =>

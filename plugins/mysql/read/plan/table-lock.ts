@@ -23,33 +23,35 @@ interface Held {
   readonly session: Session;
 }
 
-async function lockTables(session: Session, shapes: readonly Shape[], log: Logger): Promise<void> {
+/**
+ * The tables of the job alone where that may be: the global lock would stop the job's own writer too, where it writes to the
+ * same server. Queries may read any table.
+ */
+async function lockTables(session: Session, shapes: readonly Shape[]): Promise<void> {
   await session.run(`set session lock_wait_timeout = ${String(LOCK_WAIT_S)}`, 'set up the session');
-  const doing = 'lock the tables for a consistent read';
-  try {
-    await session.run('flush tables with read lock', doing);
-    return;
-  } catch (e) {
-    if (isLockTrouble(e)) throw tooBusy(e);
-    if (!DENIED.has(errnoOf(e))) throw e;
+  const tables = shapes.filter((s) => s.query === null);
+  const few = `lock tables ${tables.map((s) => `${fromOf(s)} read`).join(', ')}`;
+  const all = 'flush tables with read lock';
+  const ways = tables.length < shapes.length ? [all] : [few, all];
+  for (const [i, sql] of ways.entries()) {
+    try {
+      await session.run(sql, 'lock the tables for a consistent read');
+      return;
+    } catch (e) {
+      if (isLockTrouble(e)) throw tooBusy(e);
+      if (!DENIED.has(errnoOf(e))) throw e;
+      if (i === ways.length - 1) throw notAllowed(e, ways.length === 1);
+    }
   }
-  if (shapes.some((s) => s.query !== null)) {
-    throw new SyncError(
-      'SOURCE_IO',
-      'a consistent read of queries needs FLUSH TABLES WITH READ LOCK, which the user may not',
-      {
-        retry: 'never',
-        blame: 'config',
-        hint: 'Grant RELOAD, or read tables, or leave out `consistent`.',
-      },
-    );
-  }
-  log.info({}, 'no right RELOAD: the tables of the job alone are locked, and LOCK TABLES needs a right too');
-  const list = shapes.map((s) => `${fromOf(s)} read`).join(', ');
-  await session.run(`lock tables ${list}`, doing).catch((e: unknown) => {
-    throw isLockTrouble(e) ? tooBusy(e) : e;
-  });
 }
+
+const notAllowed = (cause: unknown, queries: boolean): SyncError =>
+  new SyncError('SOURCE_IO', `the user has no right to lock ${queries ? 'what the queries read' : 'the tables'}`, {
+    cause,
+    retry: 'never',
+    blame: 'config',
+    hint: `Grant ${queries ? 'RELOAD' : 'LOCK TABLES'}, or leave out \`consistent\`.`,
+  });
 
 const tooBusy = (cause: unknown): SyncError =>
   new SyncError('SOURCE_IO', `the tables could not be locked within ${String(LOCK_WAIT_S)} s`, {
@@ -88,7 +90,6 @@ export class TableLock implements AsyncDisposable {
         await lockTables(
           session,
           shapes.filter((s) => s.connection === connection),
-          log,
         );
       }
       const positions: (string | null)[] = [];

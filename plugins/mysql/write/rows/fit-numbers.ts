@@ -76,10 +76,12 @@ export function floatFit(from: LogicalType, { column }: Target): CellFit {
   const form = 'float';
   if (isFreeText(from)) {
     const scan = cellCheck(column.type);
-    const check: CellCheck = (d, s, e) => scan?.(d, s, e) === true && number(d, s, e);
+    const check: CellCheck = (d, s, e) =>
+      scan?.(d, s, e) === true && number(d, s, e) && !(single && greatestSingle(d, s, e) !== null);
     const mend: Mend = (data, start, end) => {
       const cell = canonical(column.type)(data, start, end);
-      return cell !== null && number(cell, 0, cell.length) ? cell : null;
+      if (cell === null || !number(cell, 0, cell.length)) return null;
+      return (single ? greatestSingle(cell, 0, cell.length) : null) ?? cell;
     };
     return { form, check, mend, holds, lettersToServer: true };
   }
