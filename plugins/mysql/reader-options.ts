@@ -224,6 +224,10 @@ const FOREIGN = {
   splitPkEnd: ignored('the table tells it'),
   parallelism: ignored('setting.speed.channel says it'),
   withNoLock: ignored('it is for another database'),
+  fieldDelim: ignored('it is for another database'),
+  nullDelim: ignored('it is for another database'),
+  insertSqlMode: ignored('it is for another database'),
+  session: ignored('sessions are set up in one way; see sessionVariables of the URL'),
   mandatoryEncoding: ignored('the server converts texts from what their columns have'),
 } as const;
 

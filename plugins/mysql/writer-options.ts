@@ -218,6 +218,11 @@ export const WRITER_OPTIONS = {
     isAutoCommit: ignored('when rows are committed follows from semantic'),
     executeDdlAble: ignored('changes of the source’s tables are not carried over'),
     session: ignored('sessions are set up in one way; see sessionVariables of the URL'),
+    withNoLock: ignored('it is for another database'),
+    insertSqlMode: ignored('it is for another database'),
+    queryTimeOut: ignored(
+      'a statement takes as long as it takes; socketTimeout in jdbcUrl bounds the silence of a server',
+    ),
     batchByteSize: ignored('statements are sized by what the server takes'),
   },
   examples: [
