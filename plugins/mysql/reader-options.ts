@@ -115,6 +115,13 @@ const CURSOR = {
     type: 'string',
     examples: ['2024-05-01 00:00:00', '12345'],
   },
+  endLocation: {
+    title: 'End',
+    description:
+      'Where every run ends at the latest: at the rows below this value of increColumn, in the forms of startLocation.',
+    type: 'string',
+    examples: ['2024-06-01 00:00:00'],
+  },
   useMaxFunc: {
     title: 'With the start',
     description:

@@ -178,6 +178,32 @@ serverTest(MYSQL_SERVERS, 'C69 (b) options that only tune may change, and so may
   assert.deepEqual(await db.query('select count(*), count(distinct id) from t'), [[String(ROWS), String(ROWS)]]);
 });
 
+serverTest(MYSQL_SERVERS, 'C69 (c) endLocation holds in a run, after a kill, and in later runs', async (server) => {
+  await using db = await setUp(server);
+  using ws = new Workspace();
+  const more = { increColumn: 'id', startLocation: '100', endLocation: '300' };
+  const incremental = job(db, { reader: more, channel: 1 });
+  assertKilled(await runJob(ws, incremental, { failpoint: 'prepare.after' }), 'prepare.after');
+  // What comes now lies behind the end, or before the start.
+  await db.query('insert into a values (50000, 1), (-1, 1)');
+  const held = () => db.query('select count(*), count(distinct id), min(id), max(id) from t');
+  for (const read of [199, 0]) {
+    assertDone(await runJob(ws, incremental), [read, read]);
+    assert.deepEqual(await held(), [['199', '199', '101', '299']]);
+  }
+  await db.query('delete from a where id = 299');
+  await db.query('insert into a values (299, 2)');
+  assertDone(await runJob(ws, incremental), [0, 0]);
+  for (const [reader, named] of [
+    [{ endLocation: '300' }, /endLocation: needs increColumn/],
+    [{ ...more, polling: true }, /endLocation: a polling job has no end/],
+  ] as const) {
+    const r = await runJob(ws, job(db, { reader }), { name: 'bad.json' });
+    assert.equal(r.code, 2, r.stderr);
+    assert.match(r.stderr, named);
+  }
+});
+
 for (const startLocation of ['100', '350']) {
   serverTest(
     MYSQL_SERVERS,

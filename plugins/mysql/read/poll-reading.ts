@@ -64,7 +64,7 @@ export class PollReading {
     this.#spec = spec;
     this.#window = window;
     this.#shape = shape;
-    this.#table = { shape, column: window.column, rowKey: window.rowKey, where: parts.options.where };
+    this.#table = { shape, column: window.column, rowKey: window.rowKey, where: parts.options.where, end: null };
     this.#rows = new SplitReading(parts, splitId, shape, read);
     const { lower } = window;
     this.#position = from ?? { done: lower === null ? null : { ...lower, rows: null }, window: null, at: null };

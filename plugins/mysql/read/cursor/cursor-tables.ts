@@ -8,6 +8,7 @@ import { keySelect } from '../plan/estimates.js';
 import { columnLiteral, keyType } from '../plan/key-predicate.js';
 import { fromOf } from '../plan/plan-shapes.js';
 import { isOrderable, namedColumn, rowKeyColumns, shapeColumn, showShape, type PlannedShape } from '../plan/shapes.js';
+import { startValue } from './start-location.js';
 import { isOwn, type Shape, type ShapeColumn } from '../split-spec.js';
 
 export interface CursorTable {
@@ -16,6 +17,8 @@ export interface CursorTable {
   /** Empty: rows cannot be told apart. */
   readonly rowKey: readonly ShapeColumn[];
   readonly where: string | null;
+  /** Rows at or above it are not read; null: there is no such end. */
+  readonly end: string | null;
 }
 
 /** @throws SyncError COLUMN_MISMATCH where the column is not there, or has no order that SQL could state exactly. */
@@ -35,7 +38,14 @@ export function cursorTable(p: PlannedShape, o: ReaderOptions): CursorTable {
     );
   }
   const rowKey = p.facts === null ? [] : rowKeyColumns(p.facts);
-  return { shape: p.shape, column, rowKey, where: given(o.where) };
+  const end = given(o.endLocation);
+  return {
+    shape: p.shape,
+    column,
+    rowKey,
+    where: given(o.where),
+    end: end === null ? null : startValue(column, end, 'endLocation'),
+  };
 }
 
 export function select(t: CursorTable, list: string, condition: string): string {
@@ -45,10 +55,11 @@ export function select(t: CursorTable, list: string, condition: string): string 
 
 export const doing = (t: CursorTable): string => `look for the newest rows of ${showShape(t.shape)}`;
 
-/** The highest value, at or above `from` where that is given; null: there is none. */
+/** The highest value below the end, at or above `from` where that is given; null: there is none. */
 export async function highest(session: Session, t: CursorTable, from: string | null): Promise<string | null> {
   const name = quoteName(t.column.name);
-  const condition = from === null ? `${name} is not null` : `${name} >= ${columnLiteral(t.column, from)}`;
+  const above = from === null ? `${name} is not null` : `${name} >= ${columnLiteral(t.column, from)}`;
+  const condition = t.end === null ? above : `${above} and ${name} < ${columnLiteral(t.column, t.end)}`;
   const [row] = await session.query(select(t, keySelect(t.column, `max(${name})`), condition), doing(t));
   return row?.[0] ?? null;
 }

@@ -37,12 +37,12 @@ function valueOf(type: LogicalType, text: string): string | null {
 }
 
 /** @throws SyncError JOB_INVALID */
-export function startValue(column: ShapeColumn, text: string): string {
+export function startValue(column: ShapeColumn, text: string, option = 'startLocation'): string {
   const type = keyType(column);
   const value = valueOf(type, text.trim());
   if (value !== null) return value;
   throw new SyncError('JOB_INVALID', `\`${text}\` is no value of \`${column.name}\`, which is ${formatType(type)}`, {
-    place: 'reader.parameter.startLocation',
+    place: `reader.parameter.${option}`,
     hint: 'Give one value, for all channels.',
   });
 }

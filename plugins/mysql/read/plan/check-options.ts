@@ -78,6 +78,7 @@ function checkCursor(o: ReaderOptions): readonly Finding[] {
   if (none) {
     if (o.polling) without('polling', 'error');
     if (given(o.startLocation) !== null) without('startLocation', 'warning');
+    if (given(o.endLocation) !== null) without('endLocation', 'error');
     if (o.increLookback !== undefined) without('increLookback', 'warning');
     return findings;
   }
@@ -91,6 +92,9 @@ function checkCursor(o: ReaderOptions): readonly Finding[] {
   }
   if (lookback !== undefined && o.polling) {
     findings.push({ path: 'increLookback', level: 'warning', message: 'has no effect on polling' });
+  }
+  if (o.polling && given(o.endLocation) !== null) {
+    findings.push({ path: 'endLocation', message: 'a polling job has no end' });
   }
   if (o.pollingFromMax && !o.polling) {
     findings.push({ path: 'pollingFromMax', level: 'warning', message: 'has no effect without polling' });
