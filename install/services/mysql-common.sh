@@ -6,13 +6,15 @@
 as_root_user=()
 if [[ $(id -u) -eq 0 ]]; then as_root_user=(--user=root); fi
 
-# Lines of my.cnf. Flushing is for tests and benchmarks: it survives a kill of the server, not the loss of the machine.
+# Lines of my.cnf. A tmpdir of its own: servers remove temporary tables of other ones there when they start. Flushing is for tests and benchmarks: it survives a kill of the server, not the loss of the machine.
 common_config() {
+  mkdir -p "$state/tmp"
   cat <<END
 port=$port
 bind-address=127.0.0.1
 socket="$socket"
 pid-file="$state/server.pid"
+tmpdir="$state/tmp"
 server-id=$port
 log-bin=binlog
 binlog-format=ROW

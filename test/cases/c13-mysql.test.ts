@@ -117,17 +117,21 @@ ownServerSuite(MYSQL_SERVERS, 'C13', (server) => {
     const at = await source();
     using ws = new Workspace();
     await using admin = await openSession(server().url);
-    const r = await intoSlowPipe(ws, job(ws, at, 'sessionVariables=net_write_timeout=1'), async () => {
-      const mine = async () => {
-        const sql = "select id from information_schema.processlist where db = ? and state like '%net%'";
-        return String((await admin.query(sql, [at.name]))[0]?.[0] ?? '');
-      };
-      let id = '';
-      await until('the server waits for the reader', async () => (id = await mine()) !== '');
-      await until('the server has cut the connection', async () => {
-        return (await admin.query('select id from information_schema.processlist where id = ?', [id])).length === 0;
-      });
-    });
+    const r = await intoSlowPipe(
+      ws,
+      job(ws, at, 'sessionVariables=net_write_timeout=1,net_retry_count=1'),
+      async () => {
+        const mine = async () => {
+          const sql = "select id from information_schema.processlist where db = ? and state like '%net%'";
+          return String((await admin.query(sql, [at.name]))[0]?.[0] ?? '');
+        };
+        let id = '';
+        await until('the server waits for the reader', async () => (id = await mine()) !== '');
+        await until('the server has cut the connection', async () => {
+          return (await admin.query('select id from information_schema.processlist where id = ?', [id])).length === 0;
+        });
+      },
+    );
     assert.equal(r.code, 0, r.stderr);
     assert.equal(r.rows, ROWS);
     assert.equal(r.hash, wanted());

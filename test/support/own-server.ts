@@ -1,6 +1,7 @@
 /** A server of a test's own, to be killed and started again on the same data and port. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -89,6 +90,8 @@ export async function ownServer(kind: ServerKind = 'mariadb'): Promise<OwnServer
       kill9: async () => {
         kill();
         await until('the killed server is gone', () => livePid(ws.path(kind, 'pid')) === null);
+        // Its first thread may be gone before the others, which still hold the port.
+        await until('the port of the killed server is free', async () => !(await listens(valueOf('URL'))));
       },
       [Symbol.asyncDispose]: async () => {
         kill();
@@ -101,6 +104,20 @@ export async function ownServer(kind: ServerKind = 'mariadb'): Promise<OwnServer
     end();
     throw e;
   }
+}
+
+function listens(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => {
+      resolve(false);
+    });
+  });
 }
 
 /** As services.sh has it: a pid and when that process began, which together name a process for ever. */

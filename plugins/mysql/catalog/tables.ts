@@ -100,13 +100,17 @@ export async function findTable(
   }
   const [first] = candidates;
   const what =
-    first === undefined
-      ? `no database is given for the table \`${text}\``
-      : `there is no table ${showTable(first)}, or the user may not see it`;
+    first !== undefined
+      ? `there is no table ${showTable(first)}, or the user may not see it`
+      : database === null
+        ? `no database is given for the table \`${text}\``
+        : `\`${text}\` is no name of a table`;
   const hint =
-    first === undefined
-      ? 'Name one in jdbcUrl, or write the table as database.table.'
-      : 'Check the name, the database in jdbcUrl, and the rights of the user.';
+    first !== undefined
+      ? 'Check the name, the database in jdbcUrl, and the rights of the user.'
+      : database === null
+        ? 'Name one in jdbcUrl, or write the table as database.table.'
+        : 'A name with a backtick stands in backticks, and its own is doubled: `a``b`.';
   throw new SyncError(side === 'source' ? 'SOURCE_MISSING' : 'SINK_IO', what, {
     place: text,
     hint,

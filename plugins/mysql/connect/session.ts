@@ -199,9 +199,19 @@ export class Session implements AsyncDisposable {
     onFields?: (fields: readonly FieldPacket[]) => void,
   ): Promise<void> {
     let thrown: unknown = null;
+    const guarded = (take: () => void): void => {
+      if (thrown !== null) return;
+      try {
+        take();
+      } catch (e) {
+        thrown = e;
+        // The rest of the result is not wanted; the driver cannot skip it.
+        this.destroy();
+      }
+    };
     await this.#send(statement, doing, (command) => {
       command.on('fields', (fields) => {
-        if (fields !== undefined) onFields?.(fields);
+        if (fields !== undefined) guarded(() => onFields?.(fields));
       });
       this.#chunks = RowChunks.begin(this.#raw, command, (row) => {
         if (thrown !== null) return;
@@ -209,7 +219,6 @@ export class Session implements AsyncDisposable {
           onRow(row);
         } catch (e) {
           thrown = e;
-          // The rest of the result is not wanted; the driver cannot skip it.
           this.destroy();
         }
       });

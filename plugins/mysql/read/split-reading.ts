@@ -22,6 +22,9 @@ export interface ReadingParts {
 /** Tries in a row to get a lost connection back: the waits before them in ms. */
 const RECONNECT_MS: readonly number[] = [0, 500, 1000, 2000, 4000, 8000];
 
+/** Rows go through a batch of this size while it is in the processor's cache; of 1 MiB they take a sixth more time. */
+const BATCH_BYTES = 512 << 10;
+
 /** A call, as the compiler takes a property that was false before an `await` for false after it. */
 const stopped = (signal: AbortSignal): boolean => signal.aborted;
 
@@ -77,7 +80,8 @@ export class SplitReading {
     const counted = position !== null && 'rows' in position && position.rows > 0 ? position : null;
     const session = await this.#p.session(this.#shape.connection, signal);
     const sql = selectSql(this.#read, this.#shape, spec, options.where, after);
-    const streaming = { splitId: this.#splitId, zeroDate: options.zeroDate, batch: lane.batch, counted };
+    const batch = { ...lane.batch, bytes: Math.min(lane.batch.bytes, BATCH_BYTES) };
+    const streaming = { splitId: this.#splitId, zeroDate: options.zeroDate, batch, counted };
     const stream = await SplitStream.open(this.#read, session, sql, streaming, wake);
     while (!stopped(signal)) {
       if (this.#p.held(this.#splitId)) {

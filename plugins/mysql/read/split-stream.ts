@@ -1,8 +1,10 @@
 import { BatchBuilder, SyncError, type BatchTarget, type RowBatch } from 'syncx/plugin-api';
 import type { Wake } from 'syncx/plugin-kit';
 import type { ZeroDate } from '../catalog/columns.js';
+import type { FieldPacket } from '../connect/raw-connection.js';
 import type { RowPacket } from '../connect/row-text.js';
 import type { Session } from '../connect/session.js';
+import { checkFields } from './check-fields.js';
 import type { ReadShape } from './read-shape.js';
 import { RowHash } from './row-hash.js';
 import { RowPacker } from './row-packer.js';
@@ -67,7 +69,10 @@ export class SplitStream {
   }
 
   #start(sql: string): void {
-    const receiver = { fields: () => undefined, row: (p: RowPacket) => this.#take(p) };
+    const receiver = {
+      fields: (f: readonly FieldPacket[]) => checkFields(this.#shape, f),
+      row: (p: RowPacket) => this.#take(p),
+    };
     this.#session
       .stream(sql, receiver, `read ${this.#shape.name}`)
       .then(() => this.#end())
