@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { SyncError, isSyncError } from 'syncx/plugin-api';
 import { orAborted } from 'syncx/plugin-kit';
 import { showAddress, type Address } from './jdbc-url.js';
@@ -17,6 +16,8 @@ import {
 import { RowChunks } from './row-chunks.js';
 import { parseRow, parseText, type RowOfBytes, type RowOfText, type RowPacket } from './row-text.js';
 import { readServerFacts, sessionSetup, type ServerFacts } from './session-setup.js';
+import { tlsOptions } from './tls-options.js';
+import { Turns } from './turns.js';
 import type { TlsSpec } from './url-params.js';
 
 /** One URL of a job. Never logged: it holds the password. */
@@ -69,6 +70,7 @@ export class Session implements AsyncDisposable {
   readonly #driver: Driver;
   readonly #raw: RawConnection;
   readonly #pending = new Set<(e: Error) => void>();
+  readonly #turns = new Turns();
   #broken: Error | null = null;
   /** Of the last result. */
   #chunks: RowChunks | null = null;
@@ -228,7 +230,11 @@ export class Session implements AsyncDisposable {
     if (thrown !== null) throw thrown as Error;
   }
 
-  async #send(statement: Buffer, doing: string, prepare: (command: QueryCommand) => void): Promise<unknown> {
+  #send(statement: Buffer, doing: string, prepare: (command: QueryCommand) => void): Promise<unknown> {
+    return this.#turns.take(() => this.#sendNow(statement, doing, prepare));
+  }
+
+  async #sendNow(statement: Buffer, doing: string, prepare: (command: QueryCommand) => void): Promise<unknown> {
     try {
       const lost = this.#broken ?? this.#lost();
       if (lost !== null) throw lost;
@@ -311,30 +317,6 @@ async function openAt(
     if (tls.mode !== 'preferred' || !noTls) throw e;
     return connect(driver, endpoint, address, options, undefined, signal);
   }
-}
-
-/** `undefined`: plain. A Unix socket needs no TLS, unless it is asked for. */
-async function tlsOptions(tls: TlsSpec, address: Address): Promise<object | undefined> {
-  if (tls.mode === 'off' || (tls.mode === 'preferred' && address.socketPath !== null)) return undefined;
-  const pem = async (path: string | null, what: string): Promise<Buffer | undefined> => {
-    if (path === null) return undefined;
-    try {
-      return await readFile(path);
-    } catch (e) {
-      throw new SyncError(
-        'JOB_INVALID',
-        `the ${what} ${path} cannot be read: ${String((e as NodeJS.ErrnoException).code)}`,
-        { cause: e },
-      );
-    }
-  };
-  return {
-    ca: await pem(tls.ca, 'certificate file'),
-    cert: await pem(tls.cert, 'certificate file'),
-    key: await pem(tls.key, 'key file'),
-    rejectUnauthorized: tls.mode === 'verify-ca' || tls.mode === 'verify-identity',
-    verifyIdentity: tls.mode === 'verify-identity',
-  };
 }
 
 async function connect(
