@@ -262,8 +262,8 @@ export class Attempt {
     if (restored.replay.committed.length > 0) planner.committed(restored.replay.committed);
     points.hit('planner.after');
     if (!(await store.noted('begun'))) {
-      const { comingColumns } = await import('./coming-columns.js');
-      const coming = await comingColumns(job, reader);
+      // What compares columns is not loaded for readers that know none before they read.
+      const coming = reader.columns ? await (await import('./coming-columns.js')).comingColumns(job, reader) : [];
       await store.assertNewest(run.attempt);
       points.hit('begin.before');
       await pluginCall('SINK_IO', () => writer.begin(run, coming));
