@@ -59,13 +59,11 @@ export interface QueryCommand {
   resultsetHeader: NextStep;
   infileOk: NextStep;
   _streamLocalInfile: (connection: RawConnection, path: string) => NextStep;
-  once(event: 'fields', on: (fields: readonly FieldPacket[] | undefined) => void): void;
   on(event: 'fields', on: (fields: readonly FieldPacket[] | undefined) => void): void;
 }
 
 export interface RawConnection {
   readonly config: object;
-  readonly threadId: number | null;
   readonly stream: { readonly destroyed: boolean; setTimeout(ms: number, on: () => void): void };
   packetParser: PacketParser;
   sequenceId: number;
@@ -78,7 +76,6 @@ export interface RawConnection {
   destroy(): void;
   end(done: (e?: unknown) => void): void;
   on(event: 'error', on: (e: Error) => void): void;
-  once(event: 'connect', on: () => void): void;
 }
 
 export type QueryDone = (e: Error | null, result?: unknown) => void;

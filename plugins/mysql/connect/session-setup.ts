@@ -57,15 +57,10 @@ export const SQL_MODES: Readonly<Record<Side, string>> = {
 /** A slow other end must not make the server give up on us: net_write_timeout is 60 s by default, wait_timeout 8 h. */
 const PATIENCE_S = 7 * 24 * 3600;
 
-export function sessionSetup(
-  server: ServerFacts,
-  side: Side,
-  sqlMode: string | undefined,
-  own: string | null,
-): readonly string[] {
+export function sessionSetup(server: ServerFacts, side: Side, own: string | null): readonly string[] {
   const settings = [
     `time_zone = '+00:00'`,
-    `sql_mode = '${sqlMode ?? SQL_MODES[side]}'`,
+    `sql_mode = '${SQL_MODES[side]}'`,
     `net_write_timeout = ${String(PATIENCE_S)}`,
     `net_read_timeout = ${String(PATIENCE_S)}`,
     `wait_timeout = ${String(PATIENCE_S)}`,

@@ -35,8 +35,6 @@ export interface Endpoint {
 
 export interface SessionOptions {
   readonly side: Side;
-  /** Replaces the pinned sql_mode of the side. */
-  readonly sqlMode?: string;
 }
 
 export interface RunResult {
@@ -323,7 +321,7 @@ async function connect(
   driver: Driver,
   endpoint: Endpoint,
   address: Address,
-  { side, sqlMode }: SessionOptions,
+  { side }: SessionOptions,
   ssl: object | undefined,
   signal: AbortSignal,
 ): Promise<Session> {
@@ -345,7 +343,7 @@ async function connect(
   try {
     checkDriver(driver, raw);
     const bare = new Session(driver, raw, address, side, NO_FACTS, () => lost);
-    const server = await orAborted(prepareSession(bare, endpoint, side, sqlMode), signal);
+    const server = await orAborted(prepareSession(bare, endpoint, side), signal);
     const session = new Session(driver, raw, address, side, server, () => lost);
     if (endpoint.socketTimeoutMs !== null) session.watchSilence(endpoint.socketTimeoutMs);
     return session;
@@ -365,16 +363,10 @@ const NO_FACTS: ServerFacts = {
   lowerCaseTableNames: 0,
 };
 
-async function prepareSession(
-  bare: Session,
-  endpoint: Endpoint,
-  side: Side,
-  sqlMode: string | undefined,
-): Promise<ServerFacts> {
+async function prepareSession(bare: Session, endpoint: Endpoint, side: Side): Promise<ServerFacts> {
   // The handshake is under way, and the rows of a result may be taken from the socket only behind it: first something without rows.
   await bare.run('do 0', 'set up the session');
   const server = await readServerFacts(bare);
-  for (const sql of sessionSetup(server, side, sqlMode, endpoint.sessionVariables))
-    await bare.run(sql, 'set up the session');
+  for (const sql of sessionSetup(server, side, endpoint.sessionVariables)) await bare.run(sql, 'set up the session');
   return server;
 }
