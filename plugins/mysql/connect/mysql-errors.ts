@@ -22,12 +22,10 @@ export function errnoOf(e: unknown): number {
 }
 
 export const ER = {
-  DUP_ENTRY: 1062,
-  TABLE_EXISTS: 1050,
   NO_SUCH_TABLE: 1146,
+  TABLE_DENIED: 1142,
   LOCK_WAIT_TIMEOUT: 1205,
   DEADLOCK: 1213,
-  TOO_LARGE_PACKET: 1153,
   XAER_NOTA: 1397,
   NO_SUCH_THREAD: 1094,
 } as const;
@@ -63,6 +61,12 @@ export function isConnectionLost(e: unknown): boolean {
 export function isLockTrouble(e: unknown): boolean {
   const number = errnoOf(e);
   return number === ER.DEADLOCK || number === ER.LOCK_WAIT_TIMEOUT || number === 1020 || number === 1614;
+}
+
+/** The user lacks a right that the statement needs, on something that another way may do without. */
+export function isDenied(e: unknown): boolean {
+  const number = errnoOf(e);
+  return number === 1227 || number === 1044 || number === ER.TABLE_DENIED;
 }
 
 interface Meaning {

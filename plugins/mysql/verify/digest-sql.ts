@@ -3,26 +3,14 @@
  * cells are NULL, then the cells, the free texts among them behind their length. Its SHA-1, cut to 64 bits, is summed up:
  * faster on today's processors than MD5, and not linear as CRC-32 is (of which two with different beginnings say no more than one).
  */
-import type { LogicalType, SummedColumn } from 'syncx/plugin-api';
+import { cellKind, type LogicalType, type SummedColumn } from 'syncx/plugin-api';
 import type { MysqlColumn } from '../catalog/columns.js';
 import { quoteName } from '../sql/names.js';
 
-const EXACT: ReadonlySet<LogicalType['is']> = new Set<LogicalType['is']>([
-  'int8',
-  'int16',
-  'int32',
-  'int64',
-  'uint8',
-  'uint16',
-  'uint32',
-  'uint64',
-  'bit',
-  'decimal',
-]);
-
 /** Types of one family have a text in common. Null: the type has none that both sides are sure to print alike. */
 function familyOf(t: LogicalType): string {
-  if (EXACT.has(t.is)) return 'number';
+  const kind = cellKind(t);
+  if (kind === 'integer' || kind === 'decimal') return 'number';
   switch (t.is) {
     case 'string':
     case 'json':

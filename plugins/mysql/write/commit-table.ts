@@ -72,7 +72,7 @@ export class CommitTable {
       await session.query(`select run_id from ${this.#sql} limit 0`, `look at ${this.shown}`);
       return true;
     } catch (e) {
-      if (errnoOf(e) === ER.NO_SUCH_TABLE || errnoOf(e) === 1142) return false;
+      if (errnoOf(e) === ER.NO_SUCH_TABLE || errnoOf(e) === ER.TABLE_DENIED) return false;
       throw e;
     }
   }

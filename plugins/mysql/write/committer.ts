@@ -33,8 +33,6 @@ const POLITE_S = 2;
 /** After that it is killed; rolling back a large transaction takes its time. */
 const PATIENT_S = 60;
 
-const TABLE_DENIED = 1142;
-
 /** Committables in, facts out: by the marker rows, once no earlier start can change them any more. */
 export class MysqlCommitter implements Committer {
   readonly #p: CommitterParts;
@@ -86,7 +84,7 @@ export class MysqlCommitter implements Committer {
     try {
       return await this.#p.table.ofRun(session, runId);
     } catch (e) {
-      if (!this.#p.exactlyOnce && errnoOf(e) === TABLE_DENIED) return [];
+      if (!this.#p.exactlyOnce && errnoOf(e) === ER.TABLE_DENIED) return [];
       throw e;
     }
   }

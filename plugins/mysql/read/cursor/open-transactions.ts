@@ -1,7 +1,7 @@
 /** Waiting for those who may still commit rows below a highest value that was just read. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogicalType, Logger } from 'syncx/plugin-api';
-import { errnoOf } from '../../connect/mysql-errors.js';
+import { isDenied } from '../../connect/mysql-errors.js';
 import type { Session } from '../../connect/session.js';
 import { quoteText } from '../../sql/names.js';
 
@@ -33,8 +33,6 @@ export async function waitForTick(
   if (seconds === 0 || seconds === -1) await sleep(TICK_MS, undefined, { signal });
 }
 
-const DENIED: ReadonlySet<number> = new Set([1227, 1044, 1142]);
-
 const idsOf = (rows: readonly (readonly (string | null)[])[]): readonly string[] => rows.map(([id]) => id ?? '');
 
 /** Returns once all transactions that are open now have ended, or after `limitMs`, with a warning. */
@@ -52,7 +50,7 @@ export async function waitForWriters(
     await sleep(FRESH_MS, undefined, { signal });
     open = idsOf(await session.query(WRITERS, doing));
   } catch (e) {
-    if (!DENIED.has(errnoOf(e))) throw e;
+    if (!isDenied(e)) throw e;
     log.warn(
       {},
       'the user may not see open transactions (right PROCESS): rows that one of them commits late with an old value are missed; see increLookback',

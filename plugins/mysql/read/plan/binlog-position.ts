@@ -1,9 +1,7 @@
-import { errnoOf } from '../../connect/mysql-errors.js';
+import { errnoOf, isDenied } from '../../connect/mysql-errors.js';
 import type { Session } from '../../connect/session.js';
 
 const ER_PARSE = 1064;
-const DENIED: ReadonlySet<number> = new Set([1227, 1044, 1142]);
-
 /**
  * Where the server's binlog ends, with the ids of the transactions in it: equal to an earlier answer where nothing was
  * written since. Null: there is no binlog, or the user may not ask.
@@ -17,7 +15,7 @@ export async function binlogPosition(session: Session): Promise<string | null> {
       return session.query('show binary log status', doing); // its name from MySQL 8.4 on
     })
     .catch((e: unknown) => {
-      if (!DENIED.has(errnoOf(e))) throw e;
+      if (!isDenied(e)) throw e;
       return [];
     });
   const [row] = rows;

@@ -1,5 +1,5 @@
 /** From a table or query to the shape that lanes read: columns under the job's names, and the key that orders rows. */
-import { SyncError, type LogicalType } from 'syncx/plugin-api';
+import { SyncError, cellKind, type LogicalType } from 'syncx/plugin-api';
 import type { MysqlColumn } from '../../catalog/columns.js';
 import { columnNamed, rowKeyOf, type TableFacts } from '../../catalog/tables.js';
 import { showTable } from '../../sql/names.js';
@@ -20,16 +20,8 @@ export interface PlannedShape {
   readonly splitKey: SplitKey | null;
 }
 
+/** Beside whole numbers and decimals. */
 const ORDERED: ReadonlySet<LogicalType['is']> = new Set<LogicalType['is']>([
-  'int8',
-  'int16',
-  'int32',
-  'int64',
-  'uint8',
-  'uint16',
-  'uint32',
-  'uint64',
-  'decimal',
   'string',
   'binary',
   'date',
@@ -37,11 +29,13 @@ const ORDERED: ReadonlySet<LogicalType['is']> = new Set<LogicalType['is']>([
   'time',
   'datetime',
   'timestamp',
-  'bit',
 ]);
 
 /** Whether a literal of our making compares with the column exactly as its values do with each other. */
-export const isOrderable = (type: LogicalType): boolean => ORDERED.has(type.is);
+export function isOrderable(type: LogicalType): boolean {
+  const kind = cellKind(type);
+  return kind === 'integer' || kind === 'decimal' || ORDERED.has(type.is);
+}
 
 export const shapeColumn = (c: MysqlColumn, name = c.name): ShapeColumn => ({
   name,
@@ -125,7 +119,7 @@ function splitKeyOf(facts: TableFacts, splitPk: string | null): SplitKey | null 
   return { columns, index };
 }
 
-export const isInteger = (t: LogicalType): boolean => /^u?int|^bit$/.test(t.is);
+export const isInteger = (t: LogicalType): boolean => cellKind(t) === 'integer';
 
 /**
  * The split column in front, where it has an index: ranges of it then come in an index's order. Not where it may be NULL,
