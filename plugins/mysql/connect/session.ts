@@ -5,6 +5,7 @@ import { closedError, mysqlError, silentError, type Side } from './mysql-errors.
 import {
   checkDriver,
   giveFile,
+  plainWithoutTls,
   sendBuffer,
   statementBuffer,
   type Driver,
@@ -273,7 +274,7 @@ export async function openSession(
   for (const { endpoint, address } of endpoints.flatMap((e) => e.addresses.map((a) => ({ endpoint: e, address: a })))) {
     signal.throwIfAborted();
     try {
-      return await openAt(driver, endpoint, address, options, signal);
+      return await connect(driver, endpoint, address, options, signal);
     } catch (e) {
       signal.throwIfAborted();
       failures.push(
@@ -295,26 +296,10 @@ export async function openSession(
   });
 }
 
-async function loadDriver(): Promise<Driver> {
+/** Also for those who will open a session soon: loading takes 20 ms, and can go on beside something else. */
+export async function loadDriver(): Promise<Driver> {
   const { default: mysql2 } = await import('mysql2');
   return mysql2 as unknown as Driver;
-}
-
-async function openAt(
-  driver: Driver,
-  endpoint: Endpoint,
-  address: Address,
-  options: SessionOptions,
-  signal: AbortSignal,
-) {
-  const { tls } = endpoint;
-  try {
-    return await connect(driver, endpoint, address, options, await tlsOptions(tls, address), signal);
-  } catch (e) {
-    const noTls = (e as { code?: unknown }).code === 'HANDSHAKE_NO_SSL_SUPPORT';
-    if (tls.mode !== 'preferred' || !noTls) throw e;
-    return connect(driver, endpoint, address, options, undefined, signal);
-  }
 }
 
 async function connect(
@@ -322,9 +307,9 @@ async function connect(
   endpoint: Endpoint,
   address: Address,
   { side }: SessionOptions,
-  ssl: object | undefined,
   signal: AbortSignal,
 ): Promise<Session> {
+  const ssl = await tlsOptions(endpoint.tls, address);
   let lost: Error | null = null;
   const raw = driver.createConnection({
     ...(address.socketPath === null ? { host: address.host, port: address.port } : { socketPath: address.socketPath }),
@@ -342,6 +327,7 @@ async function connect(
   signal.addEventListener('abort', stop);
   try {
     checkDriver(driver, raw);
+    if (ssl !== undefined && endpoint.tls.mode === 'preferred') plainWithoutTls(raw, ssl);
     const bare = new Session(driver, raw, address, side, NO_FACTS, () => lost);
     const server = await orAborted(prepareSession(bare, endpoint, side), signal);
     const session = new Session(driver, raw, address, side, server, () => lost);
