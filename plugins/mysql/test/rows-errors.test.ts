@@ -43,7 +43,7 @@ onServers(SERVERS, 'a connection that breaks, a table that goes, a signal: throw
     await session.run('start transaction', 'begin');
     await assert.rejects(broken.write(many(), signal), (e) => isSyncError(e) && e.code === 'SINK_IO');
     await assert.rejects(broken.flush(), (e) => isSyncError(e) && e.code === 'SINK_IO');
-    broken.clear();
+    await broken.clear();
     await broken.flush();
     assert.deepEqual(await table(db, 'select count(*) from t'), ['0']);
 
@@ -63,7 +63,7 @@ onServers(SERVERS, 'after clear nothing that was kept is sent', async (db) => {
   const writer = new RowWriter(await findTable(session, 't', db.name, 'sink'), DEFAULTS, new TestStatements(session));
   const signal = new AbortController().signal;
   await writer.write(batchOf([ID], [['1'], ['2']]), signal);
-  writer.clear();
+  await writer.clear();
   await writer.write(batchOf([ID], [['3']]), signal);
   await writer.flush();
   assert.deepEqual(await table(db, 'select * from t'), ['3']);

@@ -3,6 +3,7 @@ import { createServer, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject, LaneContext, LaneWriter, RunIdentity, Writer } from 'syncx/plugin-api';
 import { fillOptions, plainBatch, testContext, testLane, testRun } from 'syncx/plugin-testkit';
+import type { MysqlLaneWriter } from '../write/lane-writer.js';
 import { writer as definition } from '../writer.js';
 import type { TestDatabase } from './servers.js';
 
@@ -55,6 +56,7 @@ export async function drive(
 
 export async function writeIds(lane: LaneWriter, ids: readonly number[]): Promise<void> {
   const { rejected } = await lane.write(plainBatch(ids), never);
+  await (lane as MysqlLaneWriter).settled();
   if (rejected !== null) throw new Error(`rows were rejected: ${JSON.stringify(rejected)}`);
 }
 

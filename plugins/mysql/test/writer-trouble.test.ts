@@ -1,6 +1,7 @@
 /** C18: deadlocks, lock waits, connections that are closed or killed; each row arrives once. */
 import assert from 'node:assert/strict';
 import { isSyncError } from 'syncx/plugin-api';
+import { plainBatch } from 'syncx/plugin-testkit';
 import { onServers, SERVERS, type TestDatabase } from './servers.js';
 import {
   connectionOf,
@@ -10,6 +11,7 @@ import {
   isThere,
   kill,
   network,
+  never,
   until,
   writeIds,
   type Cut,
@@ -64,6 +66,25 @@ onServers(['mariadb'], 'C18b: tries are bounded, and the error has the number of
   assert.equal(w.warnings.length, 4, 'one line a try, but for the last');
   await lane.abort(1);
   assert.deepEqual(await idsIn(db), []);
+});
+
+onServers(SERVERS, 'an abort does not wait for a statement that waits for a lock', async (db) => {
+  await withLock(db);
+  const w = await drive(db);
+  await using lane = await w.lane();
+  await using holder = await db.open('sink');
+  await holder.run('start transaction', '');
+  await holder.run('update l set x = x', '');
+  await lane.write(plainBatch([1]), never);
+  await lane.write(plainBatch([7]), never);
+  await until('the writer waits', async () => {
+    const waits = `select 1 from information_schema.processlist where db = '${db.name}' and info like 'update l %'`;
+    return (await db.rows(waits)).length > 0;
+  });
+  await lane.abort(1);
+  await holder.run('rollback', '');
+  await until('the server has undone it', async () => (await db.rows('select * from t for update')).length === 0);
+  assert.deepEqual(await db.rows('select x from l'), [['1']]);
 });
 
 onServers(SERVERS, 'C18a: a deadlock undoes the whole transaction, which is sent again', async (db) => {

@@ -10,6 +10,9 @@ export interface LaneWriterParts {
   openRows(first: RowBatch, tx: EpochTransaction): Promise<RowSink>;
 }
 
+/** So long an abort waits for the statement under way. */
+const ABORT_MS = 1000;
+
 /** Writes the rows of one lane: makes the engine's calls into statements and ends of transactions. */
 export class MysqlLaneWriter implements LaneWriter {
   readonly #p: LaneWriterParts;
@@ -30,8 +33,10 @@ export class MysqlLaneWriter implements LaneWriter {
     signal.throwIfAborted();
     signal.addEventListener('abort', stop, { once: true });
     try {
-      await tx.ready();
-      if (tx.empty) await protocol.begin?.();
+      if (this.#rows?.busy !== true) {
+        await tx.ready();
+        if (tx.empty) await protocol.begin?.();
+      }
       this.#rows ??= await this.#p.openRows(batch, tx);
       const written = await this.#rows.write(batch, signal);
       this.#count += batch.rows - (written.rejected?.length ?? 0);
@@ -45,6 +50,11 @@ export class MysqlLaneWriter implements LaneWriter {
     } finally {
       signal.removeEventListener('abort', stop);
     }
+  }
+
+  /** What was sent is in the transaction when it resolves: for those who look into it between two batches. */
+  async settled(): Promise<void> {
+    await this.#rows?.settled();
   }
 
   async prepare(epoch: number): Promise<Prepared> {
@@ -68,8 +78,14 @@ export class MysqlLaneWriter implements LaneWriter {
   async abort(): Promise<void> {
     this.#prepared = null;
     this.#count = 0;
-    this.#rows?.clear();
-    await this.#p.protocol.abort();
+    const { tx, protocol } = this.#p;
+    // A statement may wait for another's lock for minutes; the server undoes it with its connection, too.
+    const late = setTimeout(() => {
+      tx.stop();
+    }, ABORT_MS);
+    await this.#rows?.clear();
+    clearTimeout(late);
+    await protocol.abort();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -3,12 +3,16 @@ import type { RowWriter } from './rows/row-writer.js';
 
 /** Rows as a lane gets rid of them; each call tells what came of them. */
 export interface RowSink {
+  /** True: a statement may be under way, so that nothing else may be asked of the transaction. */
+  readonly busy: boolean;
   /** May keep rows (copies) for the next statement. */
   write(batch: RowBatch, signal: AbortSignal): Promise<WriteResult>;
+  /** What was sent is in the transaction when it resolves. */
+  settled(): Promise<void>;
   /** All rows are in the transaction when it resolves. */
   flush(): Promise<WriteResult>;
-  /** Forgets rows that were not sent: their epoch is aborted. */
-  clear(): void;
+  /** Forgets rows that were not sent, once what is under way has ended: their epoch is aborted. */
+  clear(): Promise<void>;
 }
 
 /** One table. */
@@ -19,9 +23,17 @@ export class TableSink implements RowSink {
     this.#rows = rows;
   }
 
+  get busy(): boolean {
+    return this.#rows.busy;
+  }
+
   async write(batch: RowBatch, signal: AbortSignal): Promise<WriteResult> {
     await this.#rows.write(batch, signal);
     return this.#taken();
+  }
+
+  settled(): Promise<void> {
+    return this.#rows.settled();
   }
 
   async flush(): Promise<WriteResult> {
@@ -29,8 +41,8 @@ export class TableSink implements RowSink {
     return this.#taken();
   }
 
-  clear(): void {
-    this.#rows.clear();
+  clear(): Promise<void> {
+    return this.#rows.clear();
   }
 
   #taken(): WriteResult {
@@ -48,6 +60,10 @@ export class TablesSink implements RowSink {
     this.#open = open;
   }
 
+  get busy(): boolean {
+    return this.#last?.busy === true;
+  }
+
   async write(batch: RowBatch, signal: AbortSignal): Promise<WriteResult> {
     const results: WriteResult[] = [];
     for (const section of batch.sections) {
@@ -59,12 +75,16 @@ export class TablesSink implements RowSink {
     return summed(results);
   }
 
+  async settled(): Promise<void> {
+    await this.#last?.settled();
+  }
+
   async flush(): Promise<WriteResult> {
     return summed(this.#last === null ? [] : [await this.#last.flush()]);
   }
 
-  clear(): void {
-    for (const sink of this.#sinks.values()) sink.clear();
+  async clear(): Promise<void> {
+    for (const sink of this.#sinks.values()) await sink.clear();
   }
 
   async #sinkOf(source: string | null): Promise<RowSink> {

@@ -46,8 +46,9 @@ export const isTransactional = (table: TableFacts): boolean =>
   table.engine !== null && TRANSACTIONAL.test(table.engine);
 
 /**
- * Makes statements of rows for one table. Keeps copies of rows for the next statement between two calls, never more than
- * one statement's; while rows are encoded one other statement may be under way. After an error `clear` is due.
+ * Makes statements of rows for one table. Between two calls it keeps copies of rows for the next statement, never more than
+ * one statement's, and one other statement may be under way: the server works while rows are read and encoded. What comes
+ * of that one, an error too, the next call tells. After an error `clear` is due.
  *
  * A row that the server or the column refuses becomes a rejected row, and the rows around it arrive once. Nothing is stored
  * otherwise than it came: what the server would change without an error is refused beforehand, or undone by its warning.
@@ -112,7 +113,12 @@ export class RowWriter {
     return this.#formsOf(schema).binding;
   }
 
-  /** Rows are in the transaction or kept for the next statement when it resolves; the batch may be reused. */
+  /** True: what was sent last may still be under way, so that nothing else may be asked of the transaction. */
+  get busy(): boolean {
+    return this.#underWay !== null;
+  }
+
+  /** Rows are in a statement that was sent, or kept for the next one, when it resolves; the batch may be reused. */
   async write(batch: RowBatch, signal: AbortSignal): Promise<void> {
     try {
       if (!this.#checked) await this.#checkSession();
@@ -127,7 +133,6 @@ export class RowWriter {
           await this.#writeRows(piece, forms, steps, signal);
         }
       }
-      await this.#settled();
     } catch (e) {
       await this.#underWay?.catch(() => undefined);
       throw e;
@@ -138,12 +143,13 @@ export class RowWriter {
   /** All rows are in the transaction when it resolves. */
   async flush(): Promise<void> {
     await this.#ship();
-    await this.#settled();
+    await this.settled();
   }
 
-  /** Forgets rows that were not sent. */
-  clear(): void {
+  /** Forgets rows that were not sent, once what is under way has ended. */
+  async clear(): Promise<void> {
     this.#open = null;
+    await this.#underWay?.catch(() => undefined);
     this.#underWay = null;
     this.#delivery.takeRejected();
   }
@@ -197,7 +203,7 @@ export class RowWriter {
     if (file && (absent || how === 'huge')) {
       // A line of a file has no word for a default, and a packet of it a length of its own.
       await this.#ship();
-      await this.#settled();
+      await this.settled();
       await this.#delivery.sendRows(forms.plain, [{ piece, row }]);
       return true;
     }
@@ -213,7 +219,8 @@ export class RowWriter {
     this.#open = null;
     this.#insertOfOpen = null;
     if (statement === null || statement.rows === 0) return;
-    await this.#settled();
+    statement.keep(); // before anything is awaited: its batch may be gone when the server complains
+    await this.settled();
     const sent =
       insert === null || this.#loader === null ? this.#delivery.send(statement) : this.#loader.send(statement, insert);
     // It may fail before anybody waits for it.
@@ -221,7 +228,8 @@ export class RowWriter {
     this.#underWay = sent;
   }
 
-  async #settled(): Promise<void> {
+  /** What was sent is in the transaction when it resolves. */
+  async settled(): Promise<void> {
     const sent = this.#underWay;
     if (sent === null) return;
     await sent;
