@@ -59,7 +59,7 @@ export interface SummedColumn {
 
 export interface ChunkSum {
   readonly rows: number;
-  /** A sum over the rows of a hash of 64 bits at the least, as text. Never an XOR: pairs would cancel. */
+  /** As text: a sum over the rows of a hash of 32 bits at the least that is not linear. Never an XOR: pairs would cancel. */
   readonly sum: string;
 }
 

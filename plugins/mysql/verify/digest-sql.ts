@@ -1,7 +1,8 @@
 /**
  * A sum over rows that two servers compute alike. Each row becomes one text, from which its cells could be read back: which
- * cells are NULL, then the cells, the free texts among them behind their length. Its SHA-1, cut to 64 bits, is summed up:
- * faster on today's processors than MD5, and not linear as CRC-32 is (of which two with different beginnings say no more than one).
+ * cells are NULL, then the cells, the free texts among them behind their length. The CRC-32 of its SHA-1 is summed up: two
+ * parts that differ come out alike once in 2^32. SHA-1 is faster on today's processors than MD5, and not linear, as CRC-32
+ * alone is; CRC-32 makes a number of its digits in a third of the time that `conv` takes for 64 bits of them.
  */
 import { cellKind, type LogicalType, type SummedColumn } from 'syncx/plugin-api';
 import type { MysqlColumn } from '../catalog/columns.js';
@@ -68,7 +69,7 @@ function termsOf(column: MysqlColumn, other: LogicalType, alike: boolean): reado
 }
 
 /** Far above any sum of hashes: of a row whose text is longer than the server makes texts (max_allowed_packet). */
-export const UNHASHED = 10n ** 40n;
+export const UNHASHED = 2n ** 62n;
 
 /** One number says which cells of so many columns are NULL. */
 const BITS = 32;
@@ -95,6 +96,6 @@ export function sumExpressions(
     ...nullMarks(columns.filter((c) => c.as.nullable).map((c) => c.column.name)),
     ...columns.flatMap((c) => termsOf(c.column, c.as.other, alike)),
   ];
-  const hash = `cast(conv(left(sha1(concat_ws('#', ${terms.join(', ')})), 16), 16, 10) as unsigned)`;
+  const hash = `crc32(sha1(concat_ws('#', ${terms.join(', ')})))`;
   return `count(*), sum(ifnull(${hash}, ${String(UNHASHED)}))`;
 }
