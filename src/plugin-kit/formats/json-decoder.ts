@@ -1,23 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import {
-  NULL_FLAG,
-  SyncError,
-  cellKind,
-  formatType,
-  internSchema,
-  type BatchBuilder,
-  type ColumnInit,
-  type RowSchema,
-} from '../../plugin-api/index.js';
+import { SyncError, type BatchBuilder, type RowSchema } from '../../plugin-api/index.js';
 import { showBytes } from '../../cells/cell-check.js';
-import { notOfType } from '../../cells/cell-fault.js';
-import { AS_IS, cellForm, type CellForm } from '../../cells/cell-form.js';
-import { unnamed, type ColumnSpec, type WantedColumn } from './column-spec.js';
+import { skipSpace } from '../../cells/json-scan.js';
+import type { WantedColumn } from './column-spec.js';
 import { LF, bomLength } from './csv-dialect.js';
-import { convertOf } from './field-plan.js';
-import { wantedKeys, type KeyNode, type WantedKeys } from './json-keys.js';
-import { arrayMisfit, objectMisfit, type LineMisfit } from './json-misfit.js';
-import { failedAt, skipSpace, skipString, skipValue } from '../../cells/json-scan.js';
+import { JsonPicker, type OtherCell } from './json-picker.js';
 import { PendingBytes } from './pending-bytes.js';
 import type {
   DecodeState,
@@ -28,86 +15,40 @@ import type {
   TextLabel,
 } from './record-decoder.js';
 import { byteOf, MAX_RECORD_BYTES, notInEncoding } from './record-faults.js';
-import { constantOf, fromRecord } from './meta-column.js';
-
-interface JsonColumn {
-  readonly name: string;
-  readonly type: string;
-  readonly raw: boolean;
-  /** The cell of every row, `null` for NULL, or the line number; else it is in the line. */
-  readonly constant: Buffer | 'null' | 'line' | null;
-  readonly form: CellForm | null;
-}
-
-const QUOTE = 34;
-const BACKSLASH = 92;
-const WHOLE: ColumnSpec = { name: 'json', index: null, type: { is: 'json' }, value: null, format: null, meta: null };
-
-interface LineFault {
-  readonly column: string | null;
-  readonly reason: string;
-  /** Offset of the byte to point at. */
-  readonly at: number;
-}
+import { constantOf } from './meta-column.js';
 
 /**
- * JSON lines: each line that is not blank is an object, whose keys are columns by name, or an array, whose elements are
- * columns by index. A line of the kind that some column cannot be picked from is dirty, like an array that is too short.
- * Values are cut out of the line by a byte scanner, so numbers keep every digit of the source. Without columns the line
- * itself is the one cell `json`; beside it there may be columns that are not in the line.
- *
- * A name with a dot (`a.b`) is the key of that name, where the line has it, else a path into nested objects. A key that is
- * missing, or null, gives NULL. A wanted key that stands twice in one object makes the line dirty.
+ * JSON lines: each line that is not blank is one value, of which {@link JsonPicker} makes a row; a line that it cannot is
+ * dirty.
  */
 class JsonDecoder implements RecordDecoder {
-  readonly schema: RowSchema;
-  readonly #columns: readonly JsonColumn[];
-  /** Which column is the line as it stands; -1: none. */
-  readonly #whole: number;
-  readonly #keys: WantedKeys;
-  readonly #indexes: readonly number[];
-  /** Elements that an array must have. */
-  readonly #width: number;
-  /** Why no object, or no array, can give the wanted columns; null: it can. */
-  readonly #noObject: LineMisfit | null;
-  readonly #noArray: LineMisfit | null;
+  readonly #picker: JsonPicker;
+  readonly #other: OtherCell;
   readonly #place: string;
   /** Null: UTF-8. */
   readonly #encoding: string | null;
   readonly #pending = new PendingBytes();
-  readonly #starts: Int32Array;
-  readonly #ends: Int32Array;
   #offset: number;
   #line: number;
   #checkUtf8 = false;
-  #fault: LineFault | null = null;
 
   constructor(columns: readonly WantedColumn[] | null, start: RecordPoint, options: DecoderOptions) {
-    const wanted = (columns ?? ['*' as const]).map((c) => (c === '*' ? WHOLE : c));
-    this.#whole = wanted.indexOf(WHOLE);
-    const nameOf = (c: ColumnSpec, i: number): string => c.name ?? unnamed(c.index ?? i);
-    this.#columns = wanted.map((c, i): JsonColumn => ({
-      name: nameOf(c, i),
-      type: formatType(c.type),
-      raw: cellKind(c.type) === 'json',
-      constant: constantOf(c, options.file ?? null),
-      // What the scanner has passed is JSON; it need not be checked again.
-      form: convertOf(c) ?? (c.type.is === 'json' ? null : cellForm(c.type)),
-    }));
-    this.schema = internSchema(
-      wanted.map((c, i): ColumnInit => ({ name: nameOf(c, i), type: c.type, role: c.meta === null ? 'data' : 'meta' })),
-    );
-    this.#keys = wantedKeys(wanted.map((c) => (fromRecord(c) ? c.name : null)));
-    this.#indexes = wanted.map((c) => (fromRecord(c) ? (c.index ?? -1) : -1));
-    this.#width = Math.max(0, ...this.#indexes.map((i) => i + 1));
-    this.#noObject = objectMisfit(wanted);
-    this.#noArray = arrayMisfit(wanted);
-    this.#starts = new Int32Array(this.#keys.columnOf.length);
-    this.#ends = new Int32Array(this.#keys.columnOf.length);
+    this.#picker = new JsonPicker(columns, 'line');
+    const constants = this.#picker.wanted.map((c) => constantOf(c, options.file ?? null));
+    this.#other = (builder, column) => {
+      const constant = constants[column] ?? 'null';
+      if (constant === 'line') builder.appendText(String(this.#line));
+      else if (constant === 'null') builder.appendNull();
+      else builder.appendBytes(constant);
+    };
     this.#place = options.place;
     this.#encoding = options.encoding ?? null;
     this.#offset = start.offset;
     this.#line = start.line;
+  }
+
+  get schema(): RowSchema {
+    return this.#picker.schema;
   }
 
   get point(): RecordPoint {
@@ -151,12 +92,10 @@ class JsonDecoder implements RecordDecoder {
     const b = this.#pending.buffer;
     const first = skipSpace(b, start, end);
     if (first === end) return;
-    this.#fault = null;
-    if (this.#checkUtf8 && !isUtf8(b.subarray(start, end)))
-      this.#fail(null, `the line ${notInEncoding(this.#encoding)}`, start);
-    else if (this.#scanLine(b, first, end)) this.#appendRow(builder, b);
-    // Set by the calls above, which the compiler cannot see.
-    const fault = this.#fault as LineFault | null;
+    const fault =
+      this.#checkUtf8 && !isUtf8(b.subarray(start, end))
+        ? { column: null, reason: `the line ${notInEncoding(this.#encoding)}`, at: start }
+        : this.#picker.pick(builder, b, first, end, this.#other);
     if (fault === null) return;
     builder.reject({
       row: showBytes(b.subarray(start, end)),
@@ -166,185 +105,6 @@ class JsonDecoder implements RecordDecoder {
       place: `${this.#place}:${String(this.#line)}:${String(fault.at - start + 1)}`,
     });
   }
-
-  #fail(column: string | null, reason: string, at: number): false {
-    this.#fault = { column, reason, at };
-    return false;
-  }
-
-  #scanLine(b: Buffer, first: number, end: number): boolean {
-    this.#starts.fill(-1);
-    let i: number;
-    if (this.#whole >= 0) {
-      i = skipValue(b, first, end);
-      this.#starts[this.#whole] = first;
-      this.#ends[this.#whole] = i;
-    } else if (b[first] === 123) {
-      if (this.#noObject !== null) return this.#fail(this.#noObject.column, this.#noObject.reason, first);
-      i = this.#scanObject(b, first, end, this.#keys.root);
-      this.#preferLiteral();
-    } else if (b[first] === 91) {
-      if (this.#noArray !== null) return this.#fail(this.#noArray.column, this.#noArray.reason, first);
-      i = this.#scanArray(b, first, end);
-    } else return this.#fail(null, 'the line is no JSON object or array', first);
-    const rest = i < 0 ? end : skipSpace(b, i, end);
-    if (rest !== end) return this.#fail(null, 'the line goes on behind its JSON value', rest);
-    if (i < 0 && this.#fault === null) return this.#fail(null, 'the line is not JSON', failedAt());
-    return i >= 0;
-  }
-
-  /** @returns the offset behind the object; -1: a fault, or not JSON at `failedAt()`. */
-  #scanObject(b: Buffer, at: number, end: number, node: KeyNode): number {
-    let i = skipSpace(b, at + 1, end);
-    if (b[i] === 125 && i < end) return i + 1;
-    for (let guess = 0; ; guess++) {
-      // A wrong byte anywhere: let the plain scanner say where.
-      if (i >= end || b[i] !== QUOTE) return skipValue(b, at, end);
-      const keyEnd = skipString(b, i + 1, end);
-      if (keyEnd < 0) return -1;
-      const child = this.#findKey(b, i, keyEnd, node, guess);
-      if (child >= 0) guess = child;
-      i = skipSpace(b, keyEnd, end);
-      if (i >= end || b[i] !== 58) return skipValue(b, at, end);
-      i = skipSpace(b, i + 1, end);
-      const wanted = node.children[child];
-      i = wanted === undefined ? skipValue(b, i, end) : this.#scanWanted(b, i, end, wanted);
-      if (i < 0) return -1;
-      i = skipSpace(b, i, end);
-      if (i < end && b[i] === 125) return i + 1;
-      if (i >= end || b[i] !== 44) return skipValue(b, at, end);
-      i = skipSpace(b, i + 1, end);
-    }
-  }
-
-  #scanWanted(b: Buffer, at: number, end: number, node: KeyNode): number {
-    // Inside of an object both the object and keys in it may be wanted.
-    const inner = node.children.length > 0 && b[at] === 123;
-    const next = inner ? this.#scanObject(b, at, end, node) : skipValue(b, at, end);
-    if (next < 0) return -1;
-    for (const slot of node.slots) {
-      if ((this.#starts[slot] ?? 0) >= 0) {
-        const column = this.#columns[this.#keys.columnOf[slot] ?? -1];
-        this.#fail(column?.name ?? null, `the key \`${node.key.toString()}\` stands twice`, at);
-        return -1;
-      }
-      this.#starts[slot] = at;
-      this.#ends[slot] = next;
-    }
-    return next;
-  }
-
-  /** The key `a.b` itself, where the line has it, wins over the path of that name. */
-  #preferLiteral(): void {
-    const { columnOf } = this.#keys;
-    for (let slot = this.#columns.length; slot < columnOf.length; slot++) {
-      const start = this.#starts[slot] ?? -1;
-      if (start < 0) continue;
-      const column = columnOf[slot] ?? 0;
-      this.#starts[column] = start;
-      this.#ends[column] = this.#ends[slot] ?? 0;
-    }
-  }
-
-  #findKey(b: Buffer, quote: number, end: number, node: KeyNode, guess: number): number {
-    const found = node.find(b, quote + 1, end - 1, guess);
-    if (found >= 0 || !b.subarray(quote, end).includes(BACKSLASH)) return found;
-    const key = Buffer.from(JSON.parse(b.toString('utf8', quote, end)) as string);
-    return node.find(key, 0, key.length, guess);
-  }
-
-  #scanArray(b: Buffer, at: number, end: number): number {
-    let i = skipSpace(b, at + 1, end);
-    let n = 0;
-    if (i >= end || b[i] !== 93) {
-      for (; ; n++) {
-        const next = skipValue(b, i, end);
-        if (next < 0) return -1;
-        for (let c = 0; c < this.#indexes.length; c++) {
-          if (this.#indexes[c] !== n) continue;
-          this.#starts[c] = i;
-          this.#ends[c] = next;
-        }
-        i = skipSpace(b, next, end);
-        if (i < end && b[i] === 93) break;
-        if (i >= end || b[i] !== 44) return skipValue(b, at, end);
-        i = skipSpace(b, i + 1, end);
-      }
-      n++;
-    }
-    if (n >= this.#width) return i + 1;
-    const short = `the array has ${String(n)} elements, not at least ${String(this.#width)}`;
-    const missing = this.#columns[this.#indexes.indexOf(this.#width - 1)];
-    this.#fail(missing?.name ?? null, short, at);
-    return -1;
-  }
-
-  #appendRow(builder: BatchBuilder, b: Buffer): void {
-    for (let c = 0; c < this.#columns.length; c++) {
-      const column = this.#columns[c];
-      if (column === undefined) continue;
-      const { constant } = column;
-      if (constant !== null) {
-        if (constant === 'line') builder.appendText(String(this.#line));
-        else if (constant === 'null') builder.appendNull();
-        else builder.appendBytes(constant);
-        continue;
-      }
-      const start = this.#starts[c] ?? -1;
-      const end = this.#ends[c] ?? 0;
-      if (start < 0 || (b[start] === 110 && end - start === 4)) builder.appendNull();
-      else if (!this.#appendCell(builder, column, b, start, end)) {
-        builder.dropRow();
-        return;
-      }
-    }
-    builder.endRow();
-  }
-
-  #appendCell(builder: BatchBuilder, column: JsonColumn, b: Buffer, start: number, end: number): boolean {
-    builder.reserve(end - start, 1);
-    const from = builder.length;
-    if (column.raw || b[start] !== QUOTE) copyBytes(b, start, end, builder);
-    else if (!copyText(b, start + 1, end - 1, builder)) {
-      return this.#fail(column.name, 'the text holds half of a surrogate pair, which UTF-8 has no form for', start);
-    }
-    const { form } = column;
-    const { data, length } = builder;
-    const bytes = form === null || form.scan(data, from, length) ? AS_IS : form.mend(data, from, length);
-    if (bytes === AS_IS) {
-      builder.ends[builder.cells++] = length & ~NULL_FLAG;
-      return true;
-    }
-    builder.length = from;
-    if (bytes === null) return this.#fail(column.name, notOfType(column.type, b, start, end), start);
-    builder.appendBytes(bytes);
-    return true;
-  }
-}
-
-function copyBytes(b: Buffer, start: number, end: number, builder: BatchBuilder): void {
-  const { data } = builder;
-  let o = builder.length;
-  for (let p = start; p < end; p++) data[o++] = b[p] ?? 0;
-  builder.length = o;
-}
-
-/** The string between the quotes; escapes are rare enough to leave them to JSON.parse. False: no valid text. */
-function copyText(b: Buffer, start: number, end: number, builder: BatchBuilder): boolean {
-  const { data } = builder;
-  let o = builder.length;
-  for (let p = start; p < end; p++) {
-    const c = b[p] ?? 0;
-    if (c === BACKSLASH) {
-      const text = JSON.parse(b.toString('utf8', start - 1, end + 1)) as string;
-      if (/\p{Surrogate}/u.test(text)) return false;
-      builder.length += data.write(text, builder.length, 'utf8'); // never longer than its escaped form
-      return true;
-    }
-    data[o++] = c;
-  }
-  builder.length = o;
-  return true;
 }
 
 /** `columns` null: one column `json` with the whole line; so is a `*`, beside which no column is picked from the line. */
