@@ -40,6 +40,8 @@ interface PackColumn {
   readonly fix: Fix;
   /** Null: it is in the packet. */
   readonly constant: Buffer | null;
+  /** Whether it is of the order key. */
+  readonly keyed: boolean;
 }
 
 function fixOf(c: ReadColumn, zeroDate: ZeroDate): Fix {
@@ -78,6 +80,9 @@ export class RowPacker {
   /** Copies of the hidden cells of the last row. */
   readonly #hidden: (string | null)[];
   readonly #hiddenTypes: readonly LogicalType[];
+  /** Zero dates of the last row that became NULL, by column: the server orders rows by what they were. */
+  readonly #zeros: (string | null)[];
+  #zeroed = false;
   /** The key of a row that was refused, while it is the last. */
   #refusedKey: readonly KeyValue[] | null = null;
 
@@ -85,12 +90,15 @@ export class RowPacker {
     this.#shape = shape;
     this.#zeroDate = zeroDate;
     this.schema = schemaOf(shape, zeroDate);
-    this.#columns = shape.columns.map((c) => ({
+    const keyed = new Set(shape.key.filter((k) => !k.hidden).map((k) => k.at));
+    this.#columns = shape.columns.map((c, i) => ({
       fix: fixOf(c, zeroDate),
       constant: c.constant === null ? null : Buffer.from(c.constant),
+      keyed: keyed.has(i),
     }));
     this.#hiddenTypes = shape.hidden.map((c) => c.type);
     this.#hidden = shape.hidden.map(() => null);
+    this.#zeros = shape.columns.map(() => null);
   }
 
   /** Appends the packet's row, or rejects it into the builder. */
@@ -118,6 +126,10 @@ export class RowPacker {
     const words = this.#wordsOf(buffer);
     const room = this.#roomOf(data);
     let { length, cells } = builder;
+    if (this.#zeroed) {
+      this.#zeros.fill(null);
+      this.#zeroed = false;
+    }
     for (let i = 0; i < columns.length; i++) {
       const column = columns[i];
       if (column === undefined) break;
@@ -164,6 +176,10 @@ export class RowPacker {
         ends[cells++] = length;
       } else if (fix === Fix.Dated && isZeroDate(buffer, at)) {
         if (this.#zeroDate === 'error') throw this.#refuse(i, 'holds a zero date');
+        if (column.keyed) {
+          this.#zeros[i] = buffer.toString('latin1', at, stop);
+          this.#zeroed = true;
+        }
         ends[cells++] = (length | NULL_FLAG) >>> 0;
       } else {
         const text = buffer.toString('latin1', at, stop);
@@ -218,7 +234,7 @@ export class RowPacker {
     return this.#shape.key.map((k) => {
       if (k.hidden) return this.#hidden[k.at] ?? null;
       const entry = builder.ends[first + k.at] ?? 0;
-      if ((entry & NULL_FLAG) !== 0) return null;
+      if ((entry & NULL_FLAG) !== 0) return this.#zeros[k.at] ?? null;
       const start = first + k.at === 0 ? 0 : (builder.ends[first + k.at - 1] ?? 0) & END_MASK;
       return keyText(k.type, builder.data, start, entry & END_MASK);
     });

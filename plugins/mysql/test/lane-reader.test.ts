@@ -223,6 +223,34 @@ onServers(SERVERS, 'zero dates: kept, NULL, or dirty', async (db) => {
   ]);
 });
 
+onServers(SERVERS, 'zero dates in the key: reading goes on behind them, whatever they are delivered as', async (db) => {
+  await db.run(
+    'create table t (d date not null, e datetime not null, id int, primary key (d, e, id))',
+    "insert into t values ('0000-00-00', '0000-00-00 00:00:00', 7), ('0000-00-00', '2024-01-01 00:00:00', 8), ('2024-01-01', '0000-00-00 00:00:00', 3), ('2024-01-01', '2024-01-01 00:00:00', 1)",
+  );
+  const shape = await shapeOf(db, 't');
+  for (const zeroDate of ['keep', 'null'] as const) {
+    const positions: JsonValue[] = [];
+    for (let from: JsonValue | null = null; positions.length < 4;) {
+      const { batches } = await read(db, shape, {
+        zeroDate,
+        batchBytes: 1,
+        most: 1,
+        ...(from === null ? {} : { from }),
+      });
+      from = batches[0]?.position ?? null;
+      assert.ok(from !== null, `${zeroDate}: a batch behind ${JSON.stringify(positions)}`);
+      positions.push(from);
+    }
+    assert.deepEqual(positions, [
+      { key: ['0000-00-00', '0000-00-00 00:00:00', '7'] },
+      { key: ['0000-00-00', '2024-01-01 00:00:00', '8'] },
+      { key: ['2024-01-01', '0000-00-00 00:00:00', '3'] },
+      { key: ['2024-01-01', '2024-01-01 00:00:00', '1'] },
+    ]);
+  }
+});
+
 onServers(SERVERS, 'the last row of a split may be a refused one: reading goes on behind it', async (db) => {
   await db.run(
     'create table t (id int primary key, d date not null)',
