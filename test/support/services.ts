@@ -37,15 +37,19 @@ const why = (kind: ServerKind): string =>
 const listOf = (kinds: ServerKind | readonly ServerKind[]): readonly ServerKind[] =>
   typeof kinds === 'string' ? [kinds] : kinds;
 
-/** A test of its own for each kind of server: `serverTest(MYSQL_SERVERS, 'C08 …', async (server) => { … })`. */
+/**
+ * A test of its own for each kind of server: `serverTest(MYSQL_SERVERS, 'C08 …', async (server) => { … })`.
+ * `concurrency`: of its subtests, which else come one after the other, however they are begun.
+ */
 export function serverTest(
   kinds: ServerKind | readonly ServerKind[],
   name: string,
   body: (server: TestServer, t: TestContext) => Promise<void> | void,
+  concurrency = 1,
 ): void {
   for (const kind of listOf(kinds)) {
     const server = testServer(kind);
-    test(`${name} [${kind}]`, { skip: server === null && !CI ? why(kind) : false }, (t) => {
+    test(`${name} [${kind}]`, { skip: server === null && !CI ? why(kind) : false, concurrency }, (t) => {
       if (server === null) throw new Error(why(kind));
       return body(server, t);
     });
