@@ -97,6 +97,11 @@ interface SavedOpen {
   readonly open: readonly { readonly split: { readonly id: string }; readonly position: unknown }[];
 }
 
+interface Place {
+  readonly key?: readonly unknown[];
+  readonly rows?: number;
+}
+
 /** Where the splits stand that the newest checkpoint of the only job has as open. */
 export function openPositions(ws: Workspace): readonly unknown[] {
   const epochOf = (name: string): number => Number(/\/(\d+)\.ckpt$/.exec(name)?.[1] ?? -1);
@@ -106,10 +111,11 @@ export function openPositions(ws: Workspace): readonly unknown[] {
   return (JSON.parse(line) as SavedOpen).open.map((o) => o.position);
 }
 
-/** Whether the next start begins between two rows of a split. */
+/** Whether the next start begins between two rows of a split, or of a window of a polled table. */
 export function isInsideSplit(ws: Workspace): boolean {
   return openPositions(ws).some((p) => {
-    const at = p as { readonly key?: readonly unknown[]; readonly rows?: number } | null;
-    return (at?.key?.length ?? 0) > 0 || (at?.rows ?? 0) > 0;
+    const position = p as (Place & { readonly at?: Place | null }) | null;
+    const place = position !== null && 'at' in position ? position.at : position;
+    return (place?.key?.length ?? 0) > 0 || (place?.rows ?? 0) > 0;
   });
 }

@@ -1,0 +1,203 @@
+/** kill -9 of incremental and polling jobs, while rows come: each row arrives once, ties and late ones too. */
+import assert from 'node:assert/strict';
+import { assertKilled, atOnce } from '../support/crash.js';
+import { ownDatabase, type OwnDatabase } from '../support/databases.js';
+import { assertDone, jobFile, mysqlReader, mysqlWriter, numberOf, type JobParts } from '../support/mysql-job.js';
+import {
+  insertRows,
+  isInsideSplit,
+  makeSource,
+  makeTarget,
+  rowsOf,
+  runKilled,
+  slow,
+  type Cell,
+  type SourceTable,
+} from '../support/mysql-source.js';
+import { MYSQL_SERVERS, serverTest } from '../support/services.js';
+import { startSync, until, type SyncProcess } from '../support/sync.js';
+import { Workspace } from '../support/workspace.js';
+
+const PAD = '.'.repeat(60);
+/** Bytes; a hundred rows or so. */
+const SPLIT = 16_000;
+const BATCH = 20;
+const AT_ONCE = 4;
+/** Other tests have transactions open on the server, which are not of these tables. */
+const WAIT = { increWait: 500 };
+
+/** What the column holds, from a number. */
+type Up = (n: number) => string;
+
+const UPS: Readonly<Record<string, readonly [type: string, up: Up]>> = {
+  int: ['int', String],
+  datetime: ['datetime', (n) => new Date(Date.UTC(2024, 0, 1) + n * 1000).toISOString().slice(0, 19).replace('T', ' ')],
+};
+
+/** Three rows have each value. */
+const source = (type: string, up: Up, rows: number): SourceTable => ({
+  columns: { id: 'int', up: `${type} null`, v: 'varchar(80)' },
+  keys: 'primary key (id), key (up)',
+  rows,
+  row: (n) => [String(n), up(Math.floor(n / 3)), `${PAD}${String(n)}`],
+});
+
+const COLUMNS = ['id', 'up', 'v'] as const;
+
+/** Rows that come while a job runs, or is dead. */
+class Arrivals {
+  readonly #db: OwnDatabase;
+  readonly #table: string;
+  readonly #up: Up;
+  #last: number;
+  #top: number;
+
+  constructor(db: OwnDatabase, table: string, up: Up, rows: number) {
+    this.#db = db;
+    this.#table = table;
+    this.#up = up;
+    this.#last = rows;
+    this.#top = Math.floor(rows / 3);
+  }
+
+  /** A third have the highest value that there is, a third higher ones, a third lower ones; and one has none. */
+  async add(each: number): Promise<void> {
+    const tie = this.#top;
+    const rows: Cell[][] = [];
+    const row = (up: number | null): void => {
+      const id = String(++this.#last);
+      rows.push([id, up === null ? null : this.#up(up), `${PAD}late ${id}`]);
+    };
+    for (let i = 0; i < each; i++) {
+      row(tie);
+      row(++this.#top);
+      row(Math.max(0, tie - 2 - (i % 100)));
+    }
+    row(null);
+    await insertRows(this.#db, this.#table, rows);
+  }
+}
+
+const READ = '(select * from s where up is not null) x';
+
+const SEQUENCES = [
+  ['write.after#3', 'ckpt.after#3', 'prepare.after#3', 'complete.before', 'write.before#2', 'finished.after'],
+  ['attempt.after', 'commit.data#4', 'outcome.before#3', 'finished.after', 'ckpt.before#2', 'run.chosen'],
+];
+
+serverTest(
+  MYSQL_SERVERS,
+  'increColumn: killed, and rows come before the next start; each is delivered once',
+  async (server, t) => {
+    const cases = Object.values(UPS).flatMap((u) => SEQUENCES.map((kills) => [...u, kills] as const));
+    await atOnce(AT_ONCE, cases, async ([type, up, kills]) => {
+      await t.test(`${type}: ${kills.join(', ')}`, async () => {
+        await using db = await ownDatabase(server.url);
+        using ws = new Workspace();
+        const table = source(type, up, 360);
+        await makeSource(db, table);
+        await makeTarget(db, table);
+        const arrivals = new Arrivals(db, 's', up, table.rows);
+        let inside = 0;
+        const r = await runKilled({
+          ws,
+          job: {
+            reader: mysqlReader(db, 's', { increColumn: 'up', splitSize: SPLIT, ...WAIT }),
+            writer: mysqlWriter(db, 't'),
+            setting: slow(2, BATCH),
+          },
+          kills,
+          between: async () => {
+            if (isInsideSplit(ws)) inside++;
+            await arrivals.add(20);
+          },
+        });
+        assertDone(r);
+        assert.equal(r.summary?.delivery, 'exactly-once');
+        assert.ok(inside > 0, 'no kill was inside of a split');
+        assert.deepEqual(await rowsOf(db, 't', COLUMNS), await rowsOf(db, READ, COLUMNS));
+      });
+    });
+  },
+  AT_ONCE,
+);
+
+/** Of rows that change while the job is dead each state that is read is delivered; a target with a key has the last one. */
+serverTest(MYSQL_SERVERS, 'increColumn: rows that change before the next start are read again', async (server) => {
+  await using db = await ownDatabase(server.url);
+  using ws = new Workspace();
+  const table = source('int', String, 360);
+  await makeSource(db, table);
+  await db.query('create table t like s');
+  let top = 1000;
+  const r = await runKilled({
+    ws,
+    job: {
+      reader: mysqlReader(db, 's', { increColumn: 'up', splitSize: SPLIT, ...WAIT }),
+      writer: mysqlWriter(db, 't', { writeMode: 'update' }),
+      setting: slow(2, BATCH),
+    },
+    kills: ['write.after#3', 'ckpt.after#3', 'commit.data#3', 'finished.after', 'outcome.before'],
+    between: async (i) => {
+      // Some were read, some were not.
+      await db.query(`update s set up = ${String(++top)}, v = concat(v, ' ${String(i)}') where id % 10 = ${String(i)}`);
+    },
+  });
+  assertDone(r);
+  assert.deepEqual(await rowsOf(db, 't', COLUMNS), await rowsOf(db, 's', COLUMNS));
+});
+
+const start = (ws: Workspace, job: string, failpoint?: string): SyncProcess =>
+  startSync(['run', job, '--output', 'json'], { cwd: ws.dir, ...(failpoint === undefined ? {} : { failpoint }) });
+
+const ended = (run: SyncProcess): boolean => run.child.exitCode !== null || run.child.signalCode !== null;
+
+serverTest(
+  MYSQL_SERVERS,
+  'polling two tables: killed over and over while rows come, each is delivered once',
+  async (server, t) => {
+    await atOnce(AT_ONCE, Object.entries(UPS), async ([name, [type, up]]) => {
+      await t.test(name, async () => {
+        await using db = await ownDatabase(server.url);
+        using ws = new Workspace();
+        const table = source(type, up, 120);
+        for (const s of ['s1', 's2']) await makeSource(db, table, s);
+        await makeTarget(db, table);
+        const arrivals = ['s1', 's2'].map((s) => new Arrivals(db, s, up, table.rows));
+        const both = '(select * from s1 union all select * from s2) x where up is not null';
+        const reader = { increColumn: 'up', polling: true, pollingInterval: 20, ...WAIT };
+        const job = (setting: JobParts['setting'] = {}): string =>
+          jobFile(ws, { reader: mysqlReader(db, ['s1', 's2'], reader), writer: mysqlWriter(db, 't'), setting });
+        const path = job(slow(2, BATCH));
+        let inside = 0;
+        const kills = ['write.after#3', 'ckpt.after#3', 'prepare.after@1#2', 'commit.data#3', 'outcome.before#3'];
+        for (const point of [...kills, 'committed.after#3', 'lanes.opened', 'barrier.passed#4', 'ckpt.before#3']) {
+          const run = start(ws, path, point);
+          // Before it looks, and while it does.
+          for (const a of arrivals) await a.add(8);
+          await until('it reads, or is dead', async () => ended(run) || (await isReading(db)));
+          for (const a of arrivals) await a.add(7);
+          assertKilled(await run.done, point);
+          if (isInsideSplit(ws)) inside++;
+        }
+        assert.ok(inside > 0, 'no kill was inside of a window');
+        const last = start(ws, job({ speed: { channel: 2 }, checkpoint: { interval: 20 } }));
+        for (const a of arrivals) await a.add(5);
+        const wanted = await numberOf(db, `select count(*) from ${both}`);
+        const arrived = async (): Promise<boolean> => (await numberOf(db, 'select count(*) from t')) >= wanted;
+        await until('all rows are there', async () => ended(last) || (await arrived()));
+        last.child.kill('SIGTERM');
+        const r = await last.done;
+        assert.equal(r.code, 143, r.stderr);
+        assert.deepEqual(await rowsOf(db, 't', COLUMNS), await rowsOf(db, both, COLUMNS));
+      });
+    });
+  },
+  AT_ONCE,
+);
+
+/** Whether somebody but us has a session in the database. */
+async function isReading(db: OwnDatabase): Promise<boolean> {
+  const others = `select count(*) from information_schema.processlist where db = '${db.name}' and id <> connection_id()`;
+  return (await numberOf(db, others)) > 0;
+}
