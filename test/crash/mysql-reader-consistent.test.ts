@@ -63,7 +63,7 @@ function run(ws: Workspace, job: JobParts, { failpoint, args = [] }: Start = {})
 
 /** Stopped, saying why; what the target holds is what the starts before it committed. */
 function assertRefused(r: SyncResult): void {
-  assert.notEqual(r.code, 0, r.stderr);
+  assert.equal(r.code, 4, r.stderr);
   assert.equal(r.summary?.error?.code, 'SOURCE_CHANGED', r.stderr);
   assert.match(r.summary.error.message, /goes on only where nothing was written since it began/);
 }
