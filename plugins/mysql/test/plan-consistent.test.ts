@@ -81,6 +81,18 @@ onServers(SERVERS, 'consistent: a run whose lock shows no position cannot go on'
   });
 });
 
+onServers(SERVERS, 'consistent: the right REPLICATION CLIENT is enough to see the position', async (db) => {
+  await db.run('create table t (id int auto_increment primary key)', 'insert into t values (1),(2)');
+  await withUser(db, 'select, lock tables', async (username) => {
+    await db.run(`grant replication client on *.* to ${username}@'%'`);
+    await using r = await openReader(db, 't', { username, password: 'secret', consistent: true });
+    const planner = await r.reader.planner(null, 1);
+    const { locked } = snapshotOf(planner) as { readonly locked: { readonly positions: readonly unknown[] } };
+    assert.match(String(locked.positions[0]), /^binlog\.\d+:\d+/);
+    assert.deepEqual(r.logged, []);
+  });
+});
+
 onServers(SERVERS, 'consistent: without the right to lock the job says which', async (db) => {
   await db.run('create table t (id int auto_increment primary key)');
   await withUser(db, 'select', async (username) => {
