@@ -60,8 +60,12 @@ class Arrivals {
     this.#top = Math.floor(rows / 3);
   }
 
-  /** A third have the highest value that there is, a third higher ones, a third lower ones; and one has none. */
-  async add(each: number): Promise<void> {
+  /**
+   * A third have the highest value that there is, a third higher ones, a third (unless told otherwise) lower ones; and one
+   * has none.
+   * @returns the value that was the highest.
+   */
+  async add(each: number, { late = true } = {}): Promise<string> {
     const tie = this.#top;
     const rows: Cell[][] = [];
     const row = (up: number | null): void => {
@@ -71,10 +75,11 @@ class Arrivals {
     for (let i = 0; i < each; i++) {
       row(tie);
       row(++this.#top);
-      row(Math.max(0, tie - 2 - (i % 100)));
+      if (late) row(Math.max(0, tie - 2 - (i % 100)));
     }
     row(null);
     await insertRows(this.#db, this.#table, rows);
+    return this.#up(tie);
   }
 }
 
@@ -146,6 +151,46 @@ serverTest(MYSQL_SERVERS, 'increColumn: rows that change before the next start a
   assertDone(r);
   assert.deepEqual(await rowsOf(db, 't', COLUMNS), await rowsOf(db, 's', COLUMNS));
 });
+
+const timesOf = (lines: readonly string[]): ReadonlyMap<string, number> => {
+  const times = new Map<string, number>();
+  for (const l of lines) times.set(l, (times.get(l) ?? 0) + 1);
+  return times;
+};
+
+serverTest(
+  MYSQL_SERVERS,
+  'increColumn without a key: killed, none is lost, and only rows that had the highest value come again',
+  async (server) => {
+    await using db = await ownDatabase(server.url);
+    using ws = new Workspace();
+    const table = { ...source('int', String, 180), keys: 'key (up)' };
+    await makeSource(db, table);
+    await makeTarget(db, table);
+    const arrivals = new Arrivals(db, 's', String, table.rows);
+    const highest = new Set<string>();
+    const r = await runKilled({
+      ws,
+      job: {
+        reader: mysqlReader(db, 's', { increColumn: 'up', ...WAIT }),
+        writer: mysqlWriter(db, 't'),
+        setting: slow(1, BATCH),
+      },
+      kills: ['write.after#3', 'ckpt.after#3', 'finished.after', 'commit.data#1', 'finished.after'],
+      between: async () => {
+        highest.add(await arrivals.add(10, { late: false }));
+      },
+    });
+    assertDone(r);
+    const [want, got] = [await rowsOf(db, READ, COLUMNS), await rowsOf(db, 't', COLUMNS)];
+    assert.deepEqual([...new Set(got)], [...new Set(want)]);
+    const again = [...timesOf(got)].filter(([, n]) => n > 1).map(([line]) => line.split('|')[1] ?? '');
+    assert.deepEqual(
+      again.filter((value) => !highest.has(value)),
+      [],
+    );
+  },
+);
 
 const start = (ws: Workspace, job: string, failpoint?: string): SyncProcess =>
   startSync(['run', job, '--output', 'json'], { cwd: ws.dir, ...(failpoint === undefined ? {} : { failpoint }) });
