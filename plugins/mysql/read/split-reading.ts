@@ -112,7 +112,7 @@ export class SplitReading {
           cause: e,
           place: name,
           retry: 'never',
-          hint: 'Start anew with --fresh, or read without `consistent`.',
+          hint: 'Run the job again: it goes on where nothing was written since. Else start anew with --fresh, or read without `consistent`.',
         },
       );
     }
