@@ -4,6 +4,7 @@ import { assertKilled, atOnce } from '../support/crash.js';
 import { ownDatabase, type OwnDatabase } from '../support/databases.js';
 import {
   assertDone,
+  dirtyRows,
   jobFile,
   mysqlReader,
   mysqlWriter,
@@ -223,6 +224,33 @@ serverTest(MYSQL_SERVERS, 'no key: rows behind those that were read come too', a
   });
   assertDone(r, [306, 306]);
   assert.deepEqual(await rowsOf(db, 't', ['x', 'y']), await rowsOf(db, 's', ['x', 'y']));
+});
+
+serverTest(MYSQL_SERVERS, 'rows that the reader refuses are on file once, the others in the target', async (server) => {
+  await using db = await ownDatabase(server.url);
+  using ws = new Workspace();
+  const dated: SourceTable = {
+    columns: { id: 'int', d: 'date', v: 'varchar(80)' },
+    keys: 'primary key (id)',
+    rows: 500,
+    // Alone, and several in a row.
+    row: (n) => [String(n), n % 17 === 0 || n % 100 < 4 ? '0000-00-00' : '2024-02-29', `${PAD}${String(n)}`],
+  };
+  await makeSource(db, dated);
+  await makeTarget(db, dated);
+  const setting = { ...slow(2, 30), errorLimit: { record: 500 }, dirty: { path: 'dirty' } };
+  const reader = mysqlReader(db, 's', { splitSize: 12_000, zeroDate: 'error' });
+  const kills = ['ckpt.after#3', 'write.after#4', 'commit.data#3', 'outcome.before#3', 'prepare.after#3'];
+  const r = await runKilled({ ws, job: { reader, writer: mysqlWriter(db, 't'), setting }, kills });
+  const refused = await db.query("select id from s where d = '0000-00-00' order by id");
+  assertDone(r, [dated.rows, dated.rows - refused.length, refused.length]);
+  const onFile = dirtyRows(ws).map((d) => Number(d.row['id']));
+  assert.deepEqual(
+    onFile.sort((a, b) => a - b),
+    refused.map(([id]) => Number(id)),
+  );
+  const fine = "(select * from s where d <> '0000-00-00') x";
+  assert.deepEqual(await rowsOf(db, 't', columnsOf(dated)), await rowsOf(db, fine, columnsOf(dated)));
 });
 
 const CHANGES: Readonly<Record<string, readonly [table: SourceTable, sql: string, message: RegExp]>> = {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { atOnce } from '../support/crash.js';
 import { ownDatabase } from '../support/databases.js';
-import { assertDone, csvWriter, mysqlReader, mysqlWriter, outLines, type Json } from '../support/mysql-job.js';
+import { assertDone, csvWriter, jdbcUrl, mysqlReader, mysqlWriter, outLines, type Json } from '../support/mysql-job.js';
 import {
   isInsideSplit,
   makeSource,
@@ -95,10 +95,14 @@ interface Reading {
   readonly reader?: Json;
   /** Default: lanes into a table. */
   readonly files?: true;
+  /** In place of the table. */
+  readonly query?: string;
   /** What is delivered, in SQL; default: the columns. */
   readonly delivers?: readonly string[];
   /** Default 2. */
   readonly channel?: number;
+  /** Of each start. */
+  readonly channels?: readonly number[];
 }
 
 const CASES: Readonly<Record<string, Reading>> = {
@@ -106,8 +110,10 @@ const CASES: Readonly<Record<string, Reading>> = {
   'an integer key, into files': { table: INTEGER, files: true },
   'an integer key, one lane, into files': { table: INTEGER, files: true, channel: 1 },
   'an integer key, walked': { table: INTEGER, reader: { splitStrategy: 'keyset' } },
+  'an integer key, another number of lanes at each start': { table: INTEGER, channels: [2, 4, 1, 3, 2, 1, 4] },
   'no key': { table: KEYLESS },
   'no key, into files': { table: KEYLESS, files: true },
+  'a query': { table: INTEGER, query: 'select s.* from s, (select 1) one order by s.id' },
   'a composite key': { table: COMPOSITE },
   'a key of text': { table: TEXT },
   'a key of bytes': { table: BYTES },
@@ -136,15 +142,18 @@ async function assertResumes(server: TestServer, c: Reading, kills: readonly str
   await makeSource(db, table);
   const column = (c.reader?.['column'] ?? Object.keys(table.columns)) as readonly string[];
   await makeTarget(db, { ...table, columns: Object.fromEntries(column.map((n) => [n, table.columns[n] ?? ''])) });
+  const fromTable = mysqlReader(db, 's', { splitSize: SPLIT, ...c.reader });
+  const fromQuery = mysqlReader(db, 's', { connection: [{ jdbcUrl: [jdbcUrl(db)], querySql: [c.query] }] });
   let inside = 0;
   const r = await runKilled({
     ws,
     job: {
-      reader: mysqlReader(db, 's', { splitSize: SPLIT, ...c.reader }),
+      reader: c.query === undefined ? fromTable : fromQuery,
       writer: c.files ? csvWriter({ fieldDelimiter: '|', rollOnCheckpoint: true }) : mysqlWriter(db, 't'),
       setting: slow(channel, BATCH),
     },
     kills,
+    ...(c.channels ? { channels: c.channels } : {}),
     between: () => {
       if (isInsideSplit(ws)) inside++;
       return Promise.resolve();

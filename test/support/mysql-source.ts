@@ -74,17 +74,23 @@ export interface KilledJob {
   /** With the setting of the starts that are killed. */
   readonly job: JobParts;
   readonly kills: readonly string[];
+  /** Lanes of each start, the last one's too; default: what the setting says. */
+  readonly channels?: readonly number[];
   /** Between a kill and the next start. */
   readonly between?: (kill: number) => Promise<void>;
 }
 
 /** Kills one start after the other and lets the last one, which need not be slow, come to its end. */
-export async function runKilled({ ws, job, kills, between }: KilledJob): Promise<SyncResult> {
-  const run = (setting: Json, failpoint?: string): Promise<SyncResult> =>
-    sync(['run', jobFile(ws, { ...job, setting }), '--output', 'json'], {
+export async function runKilled({ ws, job, kills, channels, between }: KilledJob): Promise<SyncResult> {
+  let starts = 0;
+  const run = (common: Json, failpoint?: string): Promise<SyncResult> => {
+    const channel = channels?.[starts++];
+    const speed = { ...(common['speed'] as Json), ...(channel === undefined ? {} : { channel }) };
+    return sync(['run', jobFile(ws, { ...job, setting: { ...common, speed } }), '--output', 'json'], {
       cwd: ws.dir,
       ...(failpoint === undefined ? {} : { failpoint }),
     });
+  };
   const setting = job.setting ?? {};
   for (const [i, point] of kills.entries()) {
     assertKilled(await run(setting, point), point);
