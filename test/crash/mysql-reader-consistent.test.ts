@@ -30,7 +30,7 @@ import { startSync, sync, until, type SyncResult } from '../support/sync.js';
 import { Workspace } from '../support/workspace.js';
 
 const PAD = '.'.repeat(40);
-const BATCH = 30;
+const BATCH = 20;
 
 const TABLE: SourceTable = {
   columns: { id: 'int', v: 'varchar(80)' },
@@ -42,7 +42,7 @@ const COLUMNS = ['id', 'v'] as const;
 
 const FILES = csvWriter({ fieldDelimiter: '|', rollOnCheckpoint: true, writeMode: 'overwrite' });
 
-const reader = (db: OwnDatabase): PluginPart => mysqlReader(db, 's', { consistent: true, splitSize: 10_000 });
+const reader = (db: OwnDatabase): PluginPart => mysqlReader(db, 's', { consistent: true, splitSize: 20_000 });
 
 const jobOf = (db: OwnDatabase, setting: Json = slow(2, BATCH)): JobParts => ({
   reader: reader(db),
@@ -93,7 +93,7 @@ ownServerSuite(MYSQL_SERVERS, 'consistent', (server) => {
       };
       const r = await runKilled({ ws, job: jobOf(db), kills, between });
       assertDone(r, [TABLE.rows, TABLE.rows]);
-      assert.ok(inside >= 2, `kills inside of splits: ${String(inside)}`);
+      assert.ok(inside > 0, 'no kill was inside of a split');
       assert.deepEqual(outLines(ws), await rowsOf(db, 's', COLUMNS));
     });
   });

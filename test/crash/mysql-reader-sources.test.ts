@@ -280,8 +280,8 @@ serverTest(
         using ws = new Workspace();
         await makeSource(db, table);
         await makeTarget(db, table);
-        const reader = mysqlReader(db, 's', { splitSize: 12_000 });
-        const job: JobParts = { reader, writer: mysqlWriter(db, 't'), setting: slow(2, 30) };
+        const reader = mysqlReader(db, 's', { splitSize: 30_000 });
+        const job: JobParts = { reader, writer: mysqlWriter(db, 't'), setting: slow(2, 20) };
         assertKilled(await runJob(ws, job, { failpoint: 'committed.after#3' }), what);
         assert.ok(isInsideSplit(ws));
         await db.query(sql);
