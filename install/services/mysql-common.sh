@@ -27,6 +27,8 @@ max-connections=300
 max-allowed-packet=64M
 local-infile=1
 END
+  # Options of a test's own server; the last of a name counts.
+  if [[ -s $state/extra.cnf ]]; then cat "$state/extra.cnf"; fi
 }
 
 need_time_zones() {

@@ -54,9 +54,13 @@ async function mustRun(dir: string, args: readonly string[]): Promise<string> {
   return r.stdout;
 }
 
-/** Started, in a folder that is removed at its end: `await using server = await ownServer()`. Takes about two seconds. */
-export async function ownServer(kind: ServerKind = 'mariadb'): Promise<OwnServer> {
+/**
+ * Started, in a folder that is removed at its end: `await using server = await ownServer()`. Takes about two seconds.
+ * `options`: lines of my.cnf.
+ */
+export async function ownServer(kind: ServerKind = 'mariadb', options: readonly string[] = []): Promise<OwnServer> {
   const ws = serverFolder();
+  if (options.length > 0) ws.write(join(kind, 'extra.cnf'), `${options.join('\n')}\n`);
   const start = async (): Promise<void> => {
     await mustRun(ws.dir, ['start', kind]);
   };

@@ -3,6 +3,7 @@ import { type Finding } from 'syncx/plugin-api';
 import type { ZeroDate } from '../catalog/columns.js';
 import { parseJdbcUrl, showAddress } from './jdbc-url.js';
 import type { Endpoint } from './session.js';
+import { tlsInVain, tlsMode } from './tls-mode.js';
 import { urlSettings } from './url-params.js';
 
 const JDBC_URL = {
@@ -83,7 +84,11 @@ const PEM = (what: string, title: string, example: string) =>
   }) as const;
 
 export const TLS_FILES = {
-  sslCa: PEM('the certificates of the authorities that the server is checked against', 'CA certificates', 'ca.pem'),
+  sslCa: PEM(
+    'the certificates of the authorities that the server’s certificate is checked against; without sslMode they mean VERIFY_CA',
+    'CA certificates',
+    'ca.pem',
+  ),
   sslCert: PEM('our own certificate, for servers that ask for one', 'Client certificate', 'client.pem'),
   sslKey: PEM("our certificate's private key", 'Client key', 'client-key.pem'),
 } as const;
@@ -108,6 +113,9 @@ export interface ConnectionEntry {
 
 const urlsOf = (c: ConnectionEntry): readonly string[] => (typeof c.jdbcUrl === 'string' ? [c.jdbcUrl] : c.jdbcUrl);
 
+const allParams = (o: ServerOptions, params: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
+  new Map([...params, ...Object.entries(o.properties).map(([k, v]): [string, string] => [k, String(v)])]);
+
 interface Given {
   readonly endpoint: Endpoint;
   readonly zeroDate: ZeroDate | null;
@@ -117,11 +125,11 @@ interface Given {
 function endpointOf(o: ServerOptions, c: ConnectionEntry, url: string): Given | string {
   const parsed = parseJdbcUrl(url);
   if (typeof parsed === 'string') return parsed;
-  const given = Object.entries(o.properties).map(([k, v]): [string, string] => [k, String(v)]);
-  const { settings } = urlSettings(new Map([...parsed.params, ...given]));
+  const { settings } = urlSettings(allParams(o, parsed.params));
+  const ca = o.sslCa ?? settings.ca;
   const tls = {
-    mode: settings.tls.mode,
-    ca: o.sslCa ?? settings.tls.ca,
+    mode: tlsMode(settings.tls, ca !== null),
+    ca,
     cert: o.sslCert ?? null,
     key: o.sslKey ?? null,
   };
@@ -168,6 +176,11 @@ export function showEndpoint(e: Endpoint): string {
 export function checkConnections(o: ServerOptions, connections: readonly ConnectionEntry[]): readonly Finding[] {
   const findings: Finding[] = [];
   const said = new Set<string>();
+  const once = (message: string, path: string): void => {
+    if (said.has(message)) return;
+    said.add(message);
+    findings.push({ path, message, level: 'warning' });
+  };
   const sayParams = (params: ReadonlyMap<string, string>, path: string): void => {
     for (const f of urlSettings(params).findings) {
       const key = `${f.name} ${f.message}`;
@@ -195,6 +208,10 @@ export function checkConnections(o: ServerOptions, connections: readonly Connect
         return;
       }
       sayParams(parsed.params, path);
+      const { settings } = urlSettings(allParams(o, parsed.params));
+      const ca = (o.sslCa ?? settings.ca) !== null;
+      const files = { ca, cert: o.sslCert !== undefined, key: o.sslKey !== undefined };
+      for (const message of tlsInVain(settings.tls, files)) once(message, path);
       const user = c.username ?? o.username ?? parsed.user ?? parsed.params.get('user') ?? '';
       if (user === '')
         findings.push({ path: 'username', message: 'no user is given', hint: 'Give username and password.' });

@@ -10,6 +10,7 @@ interface DriverError {
   readonly errno?: number;
   readonly sqlState?: string;
   readonly fatal?: boolean;
+  readonly cause?: unknown;
 }
 
 const asDriverError = (e: unknown): DriverError => (e instanceof Error ? e : { message: String(e) });
@@ -95,7 +96,7 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
     code: 'source',
     retry: 'never',
     blame: 'config',
-    hint: 'Check username and password, and from which hosts the user may connect.',
+    hint: 'Check username and password, from which hosts the user may connect, and whether it must use TLS (sslMode), with a certificate (sslCert, sslKey).',
   },
   1130: RIGHTS,
   1142: RIGHTS,
@@ -146,6 +147,34 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
   ENETUNREACH: 'There is no way to the host: check its name in jdbcUrl, and the network.',
 };
 
+/** Of the TLS handshake: the driver's own code for all of them, and what is behind it. */
+const TLS_FAILED = 'HANDSHAKE_SSL_ERROR';
+const NO_TLS = 'HANDSHAKE_NO_SSL_SUPPORT';
+
+function tlsMeaning(e: unknown): Meaning | null {
+  const { code } = asDriverError(e);
+  const config = { code: 'source', retry: 'never', blame: 'config' } as const;
+  if (code === NO_TLS)
+    return {
+      ...config,
+      hint: 'The server has no TLS, which the job asks for: see ssl_cert, ssl_key of the server, and sslMode.',
+    };
+  if (code !== TLS_FAILED) return null;
+  const why = asDriverError(asDriverError(e).cause).code ?? '';
+  if (LOST_CODES.has(why)) return null;
+  if (why === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return {
+      ...config,
+      hint: "The server's certificate is for another host: name the host as the certificate does, or check the authority alone (sslMode VERIFY_CA).",
+    };
+  if (/CERT|ISSUER|VERIFY|SIGNATURE|CRL/.test(why) && !why.startsWith('ERR_SSL_'))
+    return { ...config, hint: "The server's certificate is not one of the authorities in sslCa, or is not valid now." };
+  return {
+    ...config,
+    hint: 'Server and client found no TLS in common: check its versions and certificates, or whether sslMode DISABLED will do.',
+  };
+}
+
 function hintOf(d: DriverError, lost: boolean): string | undefined {
   const unreachable = /^(?:connect|getaddrinfo) /.test(d.message) ? UNREACHABLE[d.code ?? ''] : undefined;
   return unreachable ?? (lost ? "The connection broke: see the server's log." : undefined);
@@ -168,7 +197,7 @@ export function mysqlError(e: unknown, where: ErrorPlace): SyncError {
   const d = asDriverError(e);
   const number = errnoOf(e);
   const word = number !== 0 ? `${String(number)} ${d.message}` : `${d.code ?? ''} ${d.message}`.trim();
-  const meaning = MEANINGS[number] ?? { code: 'source' };
+  const meaning = MEANINGS[number] ?? tlsMeaning(e) ?? { code: 'source' };
   const io: ErrorCode = where.side === 'source' ? 'SOURCE_IO' : 'SINK_IO';
   const missing = where.side === 'sink' && meaning.code === 'SOURCE_MISSING';
   const code = meaning.code === 'source' || meaning.code === 'sink' || missing ? io : meaning.code;

@@ -4,7 +4,11 @@
  * statements are bytes, rows stay packets (row-chunks.ts), and LOAD DATA LOCAL sends what we built. {@link checkDriver} fails at the first
  * connection where an update of the package has moved one of them.
  */
+import { isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { checkServerIdentity, connect } from 'node:tls';
 import { SyncError } from 'syncx/plugin-api';
+import type { TlsSetup } from './tls-options.js';
 
 /** A packet of the server as the driver has it: the payload is `buffer[offset .. end]`. It uses the object again. */
 export interface DriverPacket {
@@ -66,13 +70,16 @@ export interface RawConnection {
   readonly config: object;
   /** As the server's greeting says; 0 before it came. */
   readonly serverCapabilityFlags: number;
-  readonly stream: { readonly destroyed: boolean; setTimeout(ms: number, on: () => void): void };
+  stream: Duplex & { setTimeout(ms: number, on: () => void): void };
   packetParser: PacketParser;
   sequenceId: number;
   /** The one under way. */
   readonly _command: QueryCommand | null | undefined;
   writePacket(packet: OutPacket): void;
   addCommand(command: QueryCommand): void;
+  /** Called in the handshake when the server was told that TLS begins; `done` sends user and password. */
+  startTLS: (done: (e?: Error) => void) => void;
+  _handleNetworkError(e: Error): void;
   pause(): void;
   resume(): void;
   destroy(): void;
@@ -150,7 +157,39 @@ export function giveFile(command: QueryCommand, packets: readonly Buffer[]): voi
   };
 }
 
+/**
+ * TLS as we check it. The driver's own asks the certificate of a server at an IP address for the name `localhost`, and
+ * gives an unusable certificate of ours by an exception in the middle of the handshake.
+ */
+export function useTls(raw: RawConnection, { context, verifyCa, identity }: TlsSetup): void {
+  raw.startTLS = (done) => {
+    let secure = false;
+    raw.stream.removeAllListeners('data');
+    const socket = connect({
+      socket: raw.stream,
+      // Without files the defaults; making them takes its time, and a server may have no TLS.
+      ...(context === null ? {} : { secureContext: context }),
+      rejectUnauthorized: verifyCa,
+      ...(identity === null || isIP(identity) !== 0 ? {} : { servername: identity }),
+      checkServerIdentity: (_host, cert) => (identity === null ? undefined : checkServerIdentity(identity, cert)),
+    });
+    socket.once('secureConnect', () => {
+      secure = true;
+      done();
+    });
+    socket.on('error', (e) => {
+      // The driver writes a code of its own into what it gets.
+      if (secure) raw._handleNetworkError(e);
+      else done(new Error(e.message, { cause: e }));
+    });
+    socket.on('data', (data: Buffer) => raw.packetParser.execute(data));
+    raw.stream = socket;
+  };
+}
+
 const REPLACED = ['start', 'row', 'resultsetHeader', 'infileOk', '_streamLocalInfile'] as const;
+
+const METHODS = ['writePacket', 'addCommand', 'pause', 'resume', 'startTLS', '_handleNetworkError'] as const;
 
 /** @throws SyncError INTERNAL where the package is another one than this file was written for. */
 export function checkDriver(driver: Driver, connection: RawConnection): void {
@@ -162,7 +201,7 @@ export function checkDriver(driver: Driver, connection: RawConnection): void {
     ...(typeof connection.sequenceId === 'number' && '_command' in connection ? [] : ['sequenceId']),
     ...(typeof connection.serverCapabilityFlags === 'number' ? [] : ['serverCapabilityFlags']),
     ...REPLACED.filter((m) => typeof command[m] !== 'function'),
-    ...(['writePacket', 'addCommand', 'pause', 'resume'] as const).filter((m) => typeof connection[m] !== 'function'),
+    ...METHODS.filter((m) => typeof connection[m] !== 'function'),
   ];
   if (missing.length === 0) return;
   throw new SyncError('INTERNAL', `this version of mysql2 has no ${missing.join(', ')}`, {

@@ -8,6 +8,7 @@ import {
   plainWithoutTls,
   sendBuffer,
   statementBuffer,
+  useTls,
   type Driver,
   type FieldPacket,
   type OkPacket,
@@ -17,7 +18,7 @@ import {
 import { RowChunks } from './row-chunks.js';
 import { parseRow, parseText, type RowOfBytes, type RowOfText, type RowPacket } from './row-text.js';
 import { readServerFacts, sessionSetup, type ServerFacts } from './session-setup.js';
-import { tlsOptions } from './tls-options.js';
+import { tlsSetup, type TlsSetup } from './tls-options.js';
 import { Turns } from './turns.js';
 import type { TlsSpec } from './url-params.js';
 
@@ -309,7 +310,7 @@ async function connect(
   { side }: SessionOptions,
   signal: AbortSignal,
 ): Promise<Session> {
-  const ssl = await tlsOptions(endpoint.tls, address);
+  const tls = await tlsSetup(endpoint.tls, address);
   let lost: Error | null = null;
   const raw = driver.createConnection({
     ...(address.socketPath === null ? { host: address.host, port: address.port } : { socketPath: address.socketPath }),
@@ -319,15 +320,16 @@ async function connect(
     charset: 'UTF8MB4_GENERAL_CI',
     connectTimeout: endpoint.connectTimeoutMs,
     flags: ['-CLIENT_QUERY_ATTRIBUTES', '-SESSION_TRACK'],
-    ...(ssl === undefined ? {} : { ssl }),
+    ...(tls === undefined ? {} : { ssl: {} }),
   });
   // The driver emits here what no statement could be told; without a listener it would end the process.
   raw.on('error', (e) => (lost ??= e));
+  if (tls !== undefined) useTls(raw, tls);
   const stop = (): void => raw.destroy();
   signal.addEventListener('abort', stop);
   try {
     checkDriver(driver, raw);
-    if (ssl !== undefined && endpoint.tls.mode === 'preferred') plainWithoutTls(raw, ssl);
+    if (tls !== undefined && endpoint.tls.mode === 'preferred') plainWithoutTls(raw, {});
     const bare = new Session(driver, raw, address, side, NO_FACTS, () => lost);
     const server = await orAborted(prepareSession(bare, endpoint, side), signal);
     const session = new Session(driver, raw, address, side, server, () => lost);

@@ -1,9 +1,9 @@
 /** What parameters of a JDBC URL (or `properties`) mean here. */
 import type { ZeroDate } from '../catalog/columns.js';
+import type { TlsMode, TlsWords } from './tls-mode.js';
 
 export interface TlsSpec {
-  /** `preferred`: TLS where the server has it, else plain, as the drivers do by default. */
-  readonly mode: 'off' | 'preferred' | 'required' | 'verify-ca' | 'verify-identity';
+  readonly mode: TlsMode;
   /** Paths of PEM files. */
   readonly ca: string | null;
   readonly cert: string | null;
@@ -11,7 +11,9 @@ export interface TlsSpec {
 }
 
 export interface UrlSettings {
-  readonly tls: TlsSpec;
+  readonly tls: TlsWords;
+  /** `serverSslCert`: path of a PEM file with authorities. */
+  readonly ca: string | null;
   readonly connectTimeoutMs: number | null;
   /** Silence of the server in the middle of an answer, in ms; null: no limit. */
   readonly socketTimeoutMs: number | null;
@@ -47,7 +49,7 @@ const HARMLESS: ReadonlySet<string> = new Set(
 
 const isTrue = (text: string): boolean => /^(?:true|yes|1|)$/i.test(text);
 
-const SSL_MODES: Readonly<Record<string, TlsSpec['mode']>> = {
+const SSL_MODES: Readonly<Record<string, TlsMode>> = {
   disabled: 'off',
   disable: 'off',
   preferred: 'preferred',
@@ -78,6 +80,22 @@ function millis(draft: Draft, key: 'connectTimeoutMs' | 'socketTimeoutMs', value
 const bad = (name: string, message: string): UrlFinding => ({ name, level: 'error', message });
 const odd = (name: string, message: string): UrlFinding => ({ name, level: 'warning', message });
 
+function tlsWord(draft: Draft, word: 'useSSL' | 'requireSSL' | 'verifyServerCertificate', value: string): null {
+  draft.tls = { ...draft.tls, [word]: isTrue(value) };
+  return null;
+}
+
+/** Key stores of Java, which only Java reads, and the option that takes a PEM file in their place. */
+const JAVA_STORES: readonly (readonly [name: string, option: string])[] = [
+  ['trustCertificateKeyStoreUrl', 'sslCa'],
+  ['trustStore', 'sslCa'],
+  ['clientCertificateKeyStoreUrl', 'sslCert and sslKey'],
+  ['keyStore', 'sslCert and sslKey'],
+];
+
+const javaStore = (name: string, option: string): UrlFinding =>
+  odd(name, `\`${name}\` names a key store of Java, which is not read: give PEM files by ${option}`);
+
 const SETTERS: Readonly<Record<string, Setter>> = {
   connectTimeout: (d, v, n) => millis(d, 'connectTimeoutMs', v, n),
   socketTimeout: (d, v, n) => millis(d, 'socketTimeoutMs', v, n),
@@ -97,26 +115,20 @@ const SETTERS: Readonly<Record<string, Setter>> = {
     const mode = SSL_MODES[v.toLowerCase()];
     if (mode === undefined)
       return bad(n, `\`${v}\` is no ssl mode (DISABLED, PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY)`);
-    d.tls = { ...d.tls, mode };
+    d.tls = { ...d.tls, sslMode: mode };
     return null;
   },
-  useSSL: (d, v) => {
-    // True is what the drivers do anyway: TLS where the server has it. Only requireSSL insists.
-    if (!isTrue(v)) d.tls = { ...d.tls, mode: 'off' };
-    return null;
-  },
-  requireSSL: (d, v) => {
-    if (isTrue(v) && d.tls.mode === 'preferred') d.tls = { ...d.tls, mode: 'required' };
-    return null;
-  },
-  verifyServerCertificate: (d, v) => {
-    if (isTrue(v)) d.tls = { ...d.tls, mode: 'verify-ca' };
-    return null;
-  },
+  // True alone is what the drivers do anyway: TLS where the server has it. Only requireSSL insists.
+  useSSL: (d, v) => tlsWord(d, 'useSSL', v),
+  requireSSL: (d, v) => tlsWord(d, 'requireSSL', v),
+  verifyServerCertificate: (d, v) => tlsWord(d, 'verifyServerCertificate', v),
   serverSslCert: (d, v) => {
-    d.tls = { ...d.tls, ca: v };
+    d.ca = v;
     return null;
   },
+  ...Object.fromEntries(
+    JAVA_STORES.map(([name, option]) => [name, (_d: Draft, _v: string, n: string) => javaStore(n, option)]),
+  ),
   zeroDateTimeBehavior: (d, v, n) => {
     const zeroDate = ZERO_DATES[v.toLowerCase()];
     if (zeroDate === undefined)
@@ -133,7 +145,8 @@ export function urlSettings(params: ReadonlyMap<string, string>): {
   readonly findings: readonly UrlFinding[];
 } {
   const draft: Draft = {
-    tls: { mode: 'preferred', ca: null, cert: null, key: null },
+    tls: { sslMode: null, useSSL: null, requireSSL: null, verifyServerCertificate: null },
+    ca: null,
     connectTimeoutMs: null,
     socketTimeoutMs: null,
     sessionVariables: null,
