@@ -116,6 +116,11 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
     blame: 'config',
     hint: 'Check the name of the table, and the database in jdbcUrl.',
   },
+  // The definition has changed since the snapshot was taken.
+  1412: {
+    code: 'SOURCE_CHANGED',
+    hint: 'A table of a consistent run was altered, emptied or created anew. Start a new run with --fresh.',
+  },
   1054: { code: 'COLUMN_MISMATCH', hint: 'Check the names of columns in the job.' },
   1064: {
     code: 'source',

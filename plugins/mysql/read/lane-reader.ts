@@ -10,12 +10,15 @@ import { Wake, orAborted } from 'syncx/plugin-kit';
 import { openSession, type Session } from '../connect/session.js';
 import { quoteText } from '../sql/names.js';
 import type { LaneOptions } from './lane-options.js';
+import { compareShape } from './plan/plan-shapes.js';
+import { showShape } from './plan/shapes.js';
 import { snapshotLock } from './plan/shared-plan.js';
 import { PollReading, pollPosition } from './poll-reading.js';
 import { positionJson, splitPosition } from './positions.js';
 import { readShape, type ReadShape } from './read-shape.js';
 import { splitSpecOf, type Shape, type SplitPosition, type SplitSpec } from './split-spec.js';
 import { SplitReading, type ReadingParts } from './split-reading.js';
+import { checkMark } from './table-mark.js';
 
 /** A call, as the compiler takes a property that was false before an `await` for false after it. */
 const stopped = (signal: AbortSignal): boolean => signal.aborted;
@@ -31,6 +34,7 @@ export class MysqlLaneReader implements LaneReader {
   readonly #polls: PollReading[] = [];
   readonly #held = new Set<string>();
   readonly #wake = new Wake();
+  readonly #altered = new Set<Shape>();
   readonly #closing = new AbortController();
 
   constructor(options: LaneOptions, lane: LaneContext, shapes: readonly Shape[]) {
@@ -97,7 +101,34 @@ export class MysqlLaneReader implements LaneReader {
     const reading = new SplitReading(this.#parts(), split.id, shape, read);
     const end = yield* reading.rows(spec, splitPosition(from), (p) => positionJson(p), signal);
     if (stopped(signal)) return;
+    await this.#checkTable(reading, shape, signal);
+    if (stopped(signal)) return;
     yield { is: 'splitEnd', splitId: split.id, position: positionJson(endPosition(read, end)), outcome: null };
+  }
+
+  /** At the end, as this split may be the last one of its table. */
+  async #checkTable(reading: SplitReading, shape: Shape, signal: AbortSignal): Promise<void> {
+    const { mark, database, table } = shape;
+    if (mark === undefined || database === null || table === null) return;
+    for (let tries = 0; !stopped(signal); tries++) {
+      try {
+        const session = await this.#session(shape.connection, signal);
+        if ((await checkMark(session, { database, table }, mark)) === 'same') return;
+        await compareShape(shape, session);
+        this.#sayAltered(shape);
+        return;
+      } catch (e) {
+        if (stopped(signal)) return;
+        await reading.mayReconnect(e, tries, signal);
+      }
+    }
+  }
+
+  #sayAltered(shape: Shape): void {
+    if (this.#altered.has(shape)) return;
+    this.#altered.add(shape);
+    const message = `the table ${showShape(shape)} was altered while it was read: taken for the same rows, as its definition is another one`;
+    this.#lane.log.warn({ table: showShape(shape) }, message);
   }
 
   #pollOf(split: Split, from: Position | null): PollReading {

@@ -1,6 +1,7 @@
 /** What planner and lanes of the reader tell each other; plain JSON, kept in checkpoints. */
 import { SyncError, type JsonValue, type Split } from 'syncx/plugin-api';
 import type { KeyValue } from '../sql/literals.js';
+import type { TableMark } from './table-mark.js';
 
 /** A column as it was when the run began. */
 export interface ShapeColumn {
@@ -37,6 +38,8 @@ export interface Shape {
   readonly orderKey: readonly ShapeColumn[];
   /** Of the table, not of its rows in the job: for `RowSchema.key`. */
   readonly primaryKey: readonly string[];
+  /** Of base tables; plans of earlier versions have none, and are then not looked after. */
+  readonly mark?: TableMark;
 }
 
 /**

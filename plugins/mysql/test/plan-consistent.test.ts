@@ -122,6 +122,14 @@ onServers(SERVERS, 'a plan locks nothing and waits for nobody', async (db) => {
   assert.deepEqual(r.logged, []);
 });
 
+onServers(['mariadb'], 'a snapshot of a table that is emptied behind its back is SOURCE_CHANGED', async (db) => {
+  await db.run('create table t (id int) engine=InnoDB', 'insert into t values (1)');
+  await using reading = await db.open('source');
+  await reading.run('start transaction with consistent snapshot', 'begin');
+  await db.run('truncate t');
+  await assert.rejects(reading.query('select * from t', 'read t'), { code: 'SOURCE_CHANGED', retry: 'never' });
+});
+
 test('consistent: a run goes on where every server stands where it stood', () => {
   checkUnwritten({ positions: ['b.1:4 0-1-7', 'b.9:4'] }, { positions: ['b.1:4 0-1-7', 'b.9:4'] });
   const code = 'SOURCE_CHANGED';

@@ -4,6 +4,7 @@ import type { Session } from '../../connect/session.js';
 import type { ReaderOptions } from '../../reader-options.js';
 import { quoteName, quoteTable, showTable } from '../../sql/names.js';
 import { isConstant, isOwn, type Shape, type ShapeColumn } from '../split-spec.js';
+import { markOf } from '../table-mark.js';
 import { given } from './check-options.js';
 import { describeExpressions } from './expressions.js';
 import { findSources } from './job-sources.js';
@@ -62,27 +63,43 @@ export async function planShapes(o: ReaderOptions, sessions: SourceSessions): Pr
   return shapes;
 }
 
+/** With the marks by which lanes tell that a table is still the same one. */
+export async function markShapes(
+  planned: readonly PlannedShape[],
+  sessions: SourceSessions,
+): Promise<readonly PlannedShape[]> {
+  const marked: PlannedShape[] = [];
+  for (const p of planned) {
+    const { facts, shape } = p;
+    const name = facts === null || facts.view ? null : facts.name;
+    const mark = name === null ? null : await sessions.on(shape.connection, (s) => markOf(s, name));
+    marked.push(mark === null ? p : { ...p, shape: { ...shape, mark } });
+  }
+  return marked;
+}
+
 /** @throws SyncError SOURCE_CHANGED */
 export async function compareShapes(shapes: readonly Shape[], sessions: SourceSessions): Promise<void> {
-  for (const shape of shapes) {
-    const computed = shape.columns.flatMap((c) =>
-      isConstant(c) || c.expression === undefined ? [] : [{ name: c.name, sql: c.expression }],
-    );
-    await sessions.on(shape.connection, async (s) => {
-      const now = await columnsNow(s, shape);
-      // What an expression needs may be gone: that is told by name first.
-      checkUnchanged({ ...shape, columns: shape.columns.filter(isOwn) }, now, []);
-      const described = await describeExpressions(s, fromOf(shape), showShape(shape), computed).catch((e: unknown) => {
-        if (!isSyncError(e) || e.code !== 'COLUMN_MISMATCH') throw e;
-        throw new SyncError('SOURCE_CHANGED', e.message, {
-          place: showShape(shape),
-          cause: e,
-          hint: 'The run cannot go on as it began. Undo the change, or start a new run with --fresh.',
-        });
-      });
-      checkUnchanged(shape, now, described);
+  for (const shape of shapes) await sessions.on(shape.connection, (s) => compareShape(shape, s));
+}
+
+/** Whether its columns are still there, as they were. @throws SyncError SOURCE_CHANGED naming the column. */
+export async function compareShape(shape: Shape, s: Session): Promise<void> {
+  const computed = shape.columns.flatMap((c) =>
+    isConstant(c) || c.expression === undefined ? [] : [{ name: c.name, sql: c.expression }],
+  );
+  const now = await columnsNow(s, shape);
+  // What an expression needs may be gone: that is told by name first.
+  checkUnchanged({ ...shape, columns: shape.columns.filter(isOwn) }, now, []);
+  const described = await describeExpressions(s, fromOf(shape), showShape(shape), computed).catch((e: unknown) => {
+    if (!isSyncError(e) || e.code !== 'COLUMN_MISMATCH') throw e;
+    throw new SyncError('SOURCE_CHANGED', e.message, {
+      place: showShape(shape),
+      cause: e,
+      hint: 'The run cannot go on as it began. Undo the change, or start a new run with --fresh.',
     });
-  }
+  });
+  checkUnchanged(shape, now, described);
 }
 
 async function columnsNow(session: Session, shape: Shape): Promise<readonly ShapeColumn[]> {

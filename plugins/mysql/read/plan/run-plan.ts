@@ -6,7 +6,7 @@ import { pollingWindow, tellNulls, windowOf } from '../cursor/windows.js';
 import type { CursorWindow } from '../split-spec.js';
 import { cursorColumn } from './check-options.js';
 import { planFeed } from './plan-feed.js';
-import { compareShapes, planShapes } from './plan-shapes.js';
+import { compareShapes, markShapes, planShapes } from './plan-shapes.js';
 import type { Feed, SavedPlan } from './saved-plan.js';
 import type { PlannedShape } from './shapes.js';
 import type { SourceSessions } from './source-sessions.js';
@@ -32,7 +32,7 @@ async function windowFor(
 
 /** Of a new run. All that may take long comes before any lock: ranges are open at both ends, so none needs one. */
 export async function freshPlan(r: RunPlanner, lanes: number, bounds: CursorBounds | undefined): Promise<SavedPlan> {
-  const planned = await planShapes(r.options, r.sessions);
+  const planned = await markShapes(await planShapes(r.options, r.sessions), r.sessions);
   const windows: (CursorWindow | null)[] = [];
   const feeds: Feed[] = [];
   for (const [i, p] of planned.entries()) {
