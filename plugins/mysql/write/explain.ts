@@ -7,9 +7,10 @@ import {
   type RowSchema,
   type WriterFacts,
 } from 'syncx/plugin-api';
-import { columnNamed, lookUpTable, type TableFacts } from '../catalog/tables.js';
+import { columnNamed, type TableFacts } from '../catalog/tables.js';
+import { isDenied } from '../connect/mysql-errors.js';
 import type { Session } from '../connect/session.js';
-import { quoteName, quoteTable, showTable } from '../sql/names.js';
+import { quoteName, quoteTable, showTable, type TableName } from '../sql/names.js';
 import { keyOption, wantedColumns, type WriterOptions } from '../writer-options.js';
 import { newColumns } from './create-table.js';
 import { schemaOf } from './fit-rows.js';
@@ -82,7 +83,6 @@ async function targetOf({ session, options: o, target }: ToExplain): Promise<Pla
     const effect = o.createTable === 'auto' ? 'it is created with the first row' : 'preSql is to create it';
     return { place, state: 'missing', holds: null, effect };
   }
-  const [any] = await session.query(`select 1 from ${quoteTable(target.name)} limit 1`, `look into ${place}`);
   const effect =
     o.writeStrategy === 'swap'
       ? 'they are replaced once all rows are there'
@@ -92,9 +92,22 @@ async function targetOf({ session, options: o, target }: ToExplain): Promise<Pla
           update: 'rows whose key comes again are overwritten in the columns that are written; the others stay',
           'insert-ignore': 'they stay, also where their key comes again',
         }[o.writeMode];
-  if (any === undefined) return { place, state: 'empty', holds: null, effect: 'rows are added' };
+  const filled = await isFilled(session, target.name);
+  if (filled === null)
+    return { place, state: 'unknown', holds: null, effect: `rows that are there: ${effect}; the user may not look` };
+  if (!filled) return { place, state: 'empty', holds: null, effect: 'rows are added' };
   const about = facts.rows === null ? null : `about ${Math.max(1, facts.rows).toLocaleString('en-US')} rows`;
   return { place, state: 'filled', holds: about, effect };
+}
+
+/** Null: the user may write it, and not read. */
+async function isFilled(session: Session, t: TableName): Promise<boolean | null> {
+  try {
+    return (await session.query(`select 1 from ${quoteTable(t)} limit 1`, `look into ${showTable(t)}`)).length > 0;
+  } catch (e) {
+    if (isDenied(e)) return null;
+    throw e;
+  }
 }
 
 /** By the names of the writer's `column`; of `*`, by those that come. */
@@ -135,26 +148,22 @@ async function rightsProblems({ session, options: o, target }: ToExplain): Promi
     const message = `the user has no right to ${rights.join(', ')} on ${what}`;
     problems.push({ level: 'error', code: 'SINK_IO', message, place: what, hint });
   };
-  const { facts, commitTable } = target;
+  const { facts } = target;
   if (facts !== null && !facts.view) {
     const needed = {
       insert: ['INSERT'],
       replace: ['INSERT', 'DELETE'],
-      update: ['INSERT', 'UPDATE'],
-      'insert-ignore': ['INSERT', 'UPDATE'],
+      // ON DUPLICATE KEY UPDATE reads.
+      update: ['SELECT', 'INSERT', 'UPDATE'],
+      'insert-ignore': ['SELECT', 'INSERT', 'UPDATE'],
     };
+    // The swap counts the rows of the new table.
+    const counted = o.writeStrategy === 'swap' ? ['SELECT'] : [];
     const column = quoteName(facts.columns.find((c) => !c.generated)?.name ?? '');
     lack(
       showTable(target.name),
-      await lackingRights(session, target.name, column, ['SELECT', ...needed[o.writeMode]]),
+      await lackingRights(session, target.name, column, [...counted, ...needed[o.writeMode]]),
       'Grant them, or name another user.',
-    );
-  }
-  if (target.exactlyOnce && (await lookUpTable(session, commitTable.name)) !== null) {
-    lack(
-      commitTable.shown,
-      await lackingRights(session, commitTable.name, '`epoch`', ['SELECT', 'INSERT', 'UPDATE']),
-      'Grant them, name another commitTable, or set semantic to at-least-once.',
     );
   }
   return problems;

@@ -4,19 +4,24 @@ import type { Session } from '../connect/session.js';
 import { quoteTable, quoteText, type TableName } from '../sql/names.js';
 
 /**
- * Whether the user may create that table, by the catalog. What roles give is not shown there, so that with one the answer is
- * yes, and the creation itself tells.
+ * Which of these rights on a table that is not there yet the user lacks, by the catalog. What roles give is not shown there,
+ * so that with one the answer is none, and the creation itself tells.
  */
-export async function mayCreate(session: Session, t: TableName): Promise<boolean> {
-  if (await hasRole(session)) return true;
+export async function lackingByCatalog(
+  session: Session,
+  t: TableName,
+  rights: readonly string[],
+): Promise<readonly string[]> {
+  if (await hasRole(session)) return [];
   const me = `concat('''', substring_index(current_user(), '@', 1), '''@''', substring_index(current_user(), '@', -1), '''')`;
-  const where = `grantee = ${me} and privilege_type = 'CREATE'`;
+  const where = `grantee = ${me} and privilege_type in (${rights.map(quoteText).join(', ')})`;
   // Database names of grants are patterns, as those of LIKE.
-  const sql = `select 1 from information_schema.user_privileges where ${where}
-    union all select 1 from information_schema.schema_privileges where ${where} and ${quoteText(t.database)} like table_schema
-    union all select 1 from information_schema.table_privileges where ${where}
-      and table_schema = ${quoteText(t.database)} and table_name = ${quoteText(t.table)} limit 1`;
-  return (await session.query(sql, 'look up the rights of the user')).length > 0;
+  const sql = `select privilege_type from information_schema.user_privileges where ${where}
+    union select privilege_type from information_schema.schema_privileges where ${where} and ${quoteText(t.database)} like table_schema
+    union select privilege_type from information_schema.table_privileges where ${where}
+      and table_schema = ${quoteText(t.database)} and table_name = ${quoteText(t.table)}`;
+  const has = new Set((await session.query(sql, 'look up the rights of the user')).map(([right]) => right));
+  return rights.filter((r) => !has.has(r));
 }
 
 async function hasRole(session: Session): Promise<boolean> {
@@ -28,11 +33,11 @@ async function hasRole(session: Session): Promise<boolean> {
   }
 }
 
-/** Statements that touch no row; the server checks the right all the same. */
+/** Statements that touch no row; the server checks the right all the same. All but the first do without SELECT. */
 const PROBES: readonly (readonly [right: string, sql: (table: string) => string])[] = [
   ['SELECT', (t) => `select 1 from ${t} where 1 = 0`],
-  ['INSERT', (t) => `insert into ${t} select * from ${t} where 1 = 0`],
-  ['UPDATE', (t) => `update ${t} set %column% = %column% where 1 = 0`],
+  ['INSERT', (t) => `insert into ${t} (%column%) select null from dual where 1 = 0`],
+  ['UPDATE', (t) => `update ${t} set %column% = default where 1 = 0`],
   ['DELETE', (t) => `delete from ${t} where 1 = 0`],
 ];
 

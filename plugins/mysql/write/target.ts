@@ -12,7 +12,7 @@ import {
   type WriterOptions,
 } from '../writer-options.js';
 import { CommitTable } from './commit-table.js';
-import { mayCreate } from './rights.js';
+import { lackingByCatalog, lackingRights } from './rights.js';
 import { checkNames } from './rows/bind-columns.js';
 import { firstWord, splitSql } from './split-sql.js';
 
@@ -106,6 +106,9 @@ function whyChosen(o: WriterOptions): string | null {
   return `writeMode ${o.writeMode} is at-least-once unless semantic is exactly-once`;
 }
 
+/** What markers need; DELETE only tidies up. */
+const COMMIT_RIGHTS = ['SELECT', 'INSERT', 'UPDATE'] as const;
+
 async function whyNotExactlyOnce(
   session: Session,
   facts: TableFacts | null,
@@ -114,10 +117,15 @@ async function whyNotExactlyOnce(
   if (facts !== null && !isInnodb(facts)) return `${showTable(facts.name)} ${engineOf(facts)}`;
   const there = await lookUpTable(session, commitTable.name);
   if (there !== null && !isInnodb(there)) return `the commit table ${commitTable.shown} ${engineOf(there)}`;
-  if (there === null && !(await mayCreate(session, commitTable.name))) {
-    return `the commit table ${commitTable.shown} is missing, and the user has no right to CREATE it`;
+  if (there === null) {
+    const lacking = await lackingByCatalog(session, commitTable.name, ['CREATE', ...COMMIT_RIGHTS]);
+    if (lacking.length === 0) return null;
+    return `the commit table ${commitTable.shown} is missing, and the user has no right to ${lacking.join(', ')} it`;
   }
-  return null;
+  const lacking = await lackingRights(session, commitTable.name, '`epoch`', COMMIT_RIGHTS);
+  return lacking.length === 0
+    ? null
+    : `the user has no right to ${lacking.join(', ')} on the commit table ${commitTable.shown}`;
 }
 
 export const isInnodb = (facts: TableFacts): boolean => facts.engine?.toLowerCase() === 'innodb';
