@@ -29,7 +29,7 @@ import { assertSwappable, beginSwap, completeSwap, dropShadow, shadowOf } from '
 import { listBranches, rollBackListed } from './write/xa.js';
 import { assertXa } from './write/xa-probe.js';
 import { LaneBranch, XaProtocol } from './write/xa-protocol.js';
-import { isInnodb, lookAtTarget, type Target } from './write/target.js';
+import { isInnodb, lookAtTarget, triggersNote, type Target } from './write/target.js';
 import {
   ALL_TABLES,
   WRITER_OPTIONS,
@@ -111,6 +111,8 @@ class MysqlWriter {
     if (exactlyOnce) await commitTable.create(session);
     if (exactlyOnce && this.#o.commitProtocol === 'xa') await assertXa(() => this.#open(), commitTable, run.runId);
     if (downgraded) log.warn({ delivery }, `this run is ${delivery}, not exactly-once: ${why ?? ''}`);
+    const triggers = triggersNote(this.#target);
+    if (triggers !== null) log.info({ triggers: [...this.#target.triggers] }, triggers);
     await runStep(this.#stepParts(session, run), 'preSql');
     if (this.#o.writeStrategy === 'swap') await beginSwap(session, this.#target, run);
   }

@@ -1,6 +1,6 @@
 /**
  * The table that notes which epochs are committed. One row for each lane of a run, moved to epoch N in the transaction that
- * holds the rows of N; and one for the run itself (lane -1), for what happens once. docs/specs/mysql-commit-table.md
+ * holds the rows of N; and one for the run itself (lane -1), for what happens once.
  */
 import { SyncError, type RunIdentity } from 'syncx/plugin-api';
 import { ER, errnoOf } from '../connect/mysql-errors.js';
@@ -29,6 +29,15 @@ export interface LaneId {
 
 const OLD_DAYS = 30;
 
+/**
+ * Stands in the table's comment; a table without one is of format 1. A later format that only adds columns with defaults keeps
+ * the number, as all statements here name their columns. Another one gets the next number, and an ALTER TABLE in `create` that
+ * comes before its first row; who knows less refuses it.
+ */
+const FORMAT = 1;
+const COMMENT = `syncx commit table, format ${String(FORMAT)}`;
+const FORMAT_OF = /^syncx commit table, format (\d+)/;
+
 const columns = `
   run_id varchar(64) character set ascii collate ascii_bin not null,
   lane int not null,
@@ -55,7 +64,10 @@ export class CommitTable {
   /** @throws SyncError SINK_IO, `never`, naming the right that is missing. */
   async create(session: Session): Promise<void> {
     try {
-      await session.run(`create table if not exists ${this.#sql} (${columns}) engine=InnoDB`, `create ${this.shown}`);
+      await session.run(
+        `create table if not exists ${this.#sql} (${columns}) engine=InnoDB comment=${quoteText(COMMENT)}`,
+        `create ${this.shown}`,
+      );
     } catch (e) {
       if (await this.isThere(session)) return; // a user without CREATE is told so even where it is there
       throw new SyncError('SINK_IO', `the commit table ${this.shown} cannot be created: ${(e as Error).message}`, {
@@ -65,6 +77,26 @@ export class CommitTable {
         hint: `Grant CREATE, SELECT, INSERT, UPDATE and DELETE on it, create it yourself, name another one with commitTable, or set semantic to at-least-once.`,
       });
     }
+  }
+
+  /** @throws SyncError STATE_MISFIT where a later version made the table in another form. */
+  async checkFormat(session: Session): Promise<void> {
+    const { database, table } = this.name;
+    const [row] = await session.query(
+      `select table_comment from information_schema.tables
+       where table_schema = ${quoteText(database)} and table_name = ${quoteText(table)}`,
+      `look at ${this.shown}`,
+    );
+    const format = Number(FORMAT_OF.exec(row?.[0] ?? '')?.[1] ?? FORMAT);
+    if (format <= FORMAT) return;
+    throw new SyncError(
+      'STATE_MISFIT',
+      `the commit table ${this.shown} is of format ${String(format)}, and this version knows ${String(FORMAT)}`,
+      {
+        place: this.shown,
+        hint: 'Run the job with the version that made it, or name another commitTable.',
+      },
+    );
   }
 
   async isThere(session: Session): Promise<boolean> {

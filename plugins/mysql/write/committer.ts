@@ -92,6 +92,7 @@ export class MysqlCommitter implements Committer {
   async #recoverOne(session: Session, run: RunIdentity, c: CommittableData): Promise<RecoverAnswer> {
     const table = new CommitTable(c.commitTable);
     if (!(await table.isThere(session))) return 'unknown';
+    await table.checkFormat(session);
     const id: LaneId = { runId: c.runId, lane: c.lane, attempt: run.attempt };
     const { xid } = c;
     const rollForward = async (s: Session): Promise<number> => (xid !== null && (await commitBranch(s, xid)) ? 1 : 0);

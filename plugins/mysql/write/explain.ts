@@ -17,7 +17,7 @@ import { schemaOf } from './fit-rows.js';
 import { lackingRights } from './rights.js';
 import { bindColumns } from './rows/bind-columns.js';
 import { runsOnce } from './run-steps.js';
-import { statementsOf, type Target } from './target.js';
+import { statementsOf, triggersNote, type Target } from './target.js';
 
 /** A plan must not wait for whoever has locked the table. */
 const LOCK_WAIT_S = 5;
@@ -174,6 +174,8 @@ function stepProblems({ options: o, target }: ToExplain): readonly PlanProblem[]
   const warn = (message: string): void => {
     problems.push({ level: 'warning', code: 'SINK_CONFLICT', message });
   };
+  const triggers = triggersNote(target);
+  if (triggers !== null) warn(triggers);
   for (const which of ['preSql', 'postSql'] as const) {
     if (o[which].length === 0 || runsOnce(o[which], target)) continue;
     warn(

@@ -2,7 +2,7 @@
 import { SyncError, type Delivery } from 'syncx/plugin-api';
 import { findTable, lookUpTable, rowKeyOf, type TableFacts } from '../catalog/tables.js';
 import type { Session } from '../connect/session.js';
-import { showTable, tableCandidates, type TableName } from '../sql/names.js';
+import { quoteText, showTable, tableCandidates, type TableName } from '../sql/names.js';
 import {
   ALL_TABLES,
   keyOption,
@@ -32,6 +32,8 @@ export interface Target {
   readonly why: string | null;
   /** True: `why` is not what the job asks for. */
   readonly downgraded: boolean;
+  /** Triggers of the table, as far as the user may see them: `BEFORE INSERT audit`. */
+  readonly triggers: readonly string[];
 }
 
 export const statementsOf = (texts: readonly string[]): readonly string[] =>
@@ -67,8 +69,26 @@ export async function lookAtTarget(session: Session, o: WriterOptions, database:
     delivery: why === null ? 'exactly-once' : byKey(o, facts) ? 'effectively-once-by-key' : 'at-least-once',
     why,
     downgraded: cannot !== null,
+    triggers: facts === null ? [] : await triggersOf(session, facts.name),
   };
 }
+
+/** Seeing them needs the right TRIGGER on the table. */
+async function triggersOf(session: Session, t: TableName): Promise<readonly string[]> {
+  const rows = await session.query(
+    `select action_timing, event_manipulation, trigger_name from information_schema.triggers
+     where event_object_schema = ${quoteText(t.database)} and event_object_table = ${quoteText(t.table)}
+     order by trigger_name`,
+    `look for triggers of ${showTable(t)}`,
+  );
+  return rows.map((words) => words.join(' '));
+}
+
+/** What is said of them; null: there are none. */
+export const triggersNote = ({ name, triggers }: Target): string | null =>
+  triggers.length === 0
+    ? null
+    : `${showTable(name)} has triggers, which may change rows on their way in, or write elsewhere: ${triggers.join(', ')}`;
 
 async function targetFacts(session: Session, o: WriterOptions, database: string | null): Promise<TableFacts | null> {
   const mayCome = o.createTable === 'auto' || statementsOf(o.preSql).some((s) => firstWord(s) === 'create');
@@ -122,6 +142,7 @@ async function whyNotExactlyOnce(
     if (lacking.length === 0) return null;
     return `the commit table ${commitTable.shown} is missing, and the user has no right to ${lacking.join(', ')} it`;
   }
+  await commitTable.checkFormat(session);
   const lacking = await lackingRights(session, commitTable.name, '`epoch`', COMMIT_RIGHTS);
   return lacking.length === 0
     ? null
