@@ -275,7 +275,7 @@ export const READER_OPTIONS = {
     consistent: {
       title: 'Consistent',
       description:
-        'Whether all lanes read the state of one moment: tables are locked for writing (LOCK TABLES; FLUSH TABLES WITH READ LOCK for queries, or where that right is missing) until every lane has begun its transaction. A run that was broken off goes on only where nothing was written since.',
+        'Whether all lanes read the state of one moment: the job’s tables are locked for writing (LOCK TABLES … READ) until every lane has begun its transaction. For queries, and for a user without the right LOCK TABLES, the whole server is (FLUSH TABLES WITH READ LOCK, right RELOAD). A run that was broken off goes on only where nothing was written since.',
       type: 'boolean',
       default: false,
       'x-aliases': ['snapshot'],
