@@ -13,7 +13,7 @@ import { nextBounds } from './read/cursor/bounds.js';
 import { startOf } from './read/cursor/windows.js';
 import type { LaneOptions } from './read/lane-options.js';
 import { MysqlLaneReader } from './read/lane-reader.js';
-import { checkReaderOptions, given, hasCursor } from './read/plan/check-options.js';
+import { checkReaderOptions, condition, hasCursor } from './read/plan/check-options.js';
 import { explainSplit } from './read/plan/explain-split.js';
 import { MysqlPlanner } from './read/plan/planner.js';
 import { planShapes } from './read/plan/plan-shapes.js';
@@ -30,7 +30,7 @@ import { READER_OPTIONS, type ReaderOptions } from './reader-options.js';
 function laneOptions(o: ReaderOptions): LaneOptions {
   return {
     connections: o.connection.map((c) => endpointsOf(o, c)),
-    where: given(o.where),
+    where: condition(o.where),
     zeroDate: o.zeroDate ?? o.connection.map((c) => zeroDateOf(o, c)).find((z) => z !== null) ?? 'keep',
     consistent: o.consistent,
     polling: { intervalMs: o.pollingInterval, waitMs: o.increWait },

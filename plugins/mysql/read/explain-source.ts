@@ -3,7 +3,7 @@ import { reportError, type PlanProblem, type ReaderFacts } from 'syncx/plugin-ap
 import type { ReaderOptions } from '../reader-options.js';
 import { quoteName } from '../sql/names.js';
 import { cursorTable } from './cursor/cursor-tables.js';
-import { cursorColumn, given } from './plan/check-options.js';
+import { condition, cursorColumn, given } from './plan/check-options.js';
 import { sizeOf } from './plan/estimates.js';
 import { fromOf, planShapes } from './plan/plan-shapes.js';
 import { showShape, type PlannedShape } from './plan/shapes.js';
@@ -76,7 +76,7 @@ export async function explainSource(o: ReaderOptions, sessions: SourceSessions):
     };
     return { reads: [], columns: null, rows: null, bytes: null, problems: [problem] };
   }
-  const where = given(o.where);
+  const where = condition(o.where);
   let rows: number | null = 0;
   let bytes: number | null = 0;
   for (const p of planned) {

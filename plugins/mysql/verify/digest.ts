@@ -14,7 +14,7 @@ import { columnNamed } from '../catalog/tables.js';
 import { keyType, rangePredicate } from '../read/plan/key-predicate.js';
 import { extremes, walkKey } from '../read/plan/key-queries.js';
 import { fromOf, planShapes } from '../read/plan/plan-shapes.js';
-import { given, hasCursor } from '../read/plan/check-options.js';
+import { condition, hasCursor } from '../read/plan/check-options.js';
 import { isInteger, rowKeyColumns, showShape } from '../read/plan/shapes.js';
 import type { SourceSessions } from '../read/plan/source-sessions.js';
 import { sameName } from '../read/read-shape.js';
@@ -156,5 +156,5 @@ export async function openDigest(o: ReaderOptions, zeroDate: string, sessions: S
   }
   const key = rowKeyColumns(facts);
   if (key.length === 0 || !key.every((k) => columns.some((c) => sameName(c.name, k.name)))) return null;
-  return new MysqlDigest(sessions, shape, key, columns, given(o.where), facts.rows);
+  return new MysqlDigest(sessions, shape, key, columns, condition(o.where), facts.rows);
 }

@@ -3,7 +3,7 @@ import { SyncError, formatType } from 'syncx/plugin-api';
 import type { Session } from '../../connect/session.js';
 import type { ReaderOptions } from '../../reader-options.js';
 import { quoteName } from '../../sql/names.js';
-import { cursorColumn, given } from '../plan/check-options.js';
+import { condition, cursorColumn, given } from '../plan/check-options.js';
 import { keySelect } from '../plan/estimates.js';
 import { columnLiteral, keyType } from '../plan/key-predicate.js';
 import { fromOf } from '../plan/plan-shapes.js';
@@ -43,7 +43,7 @@ export function cursorTable(p: PlannedShape, o: ReaderOptions): CursorTable {
     shape: p.shape,
     column,
     rowKey,
-    where: given(o.where),
+    where: condition(o.where),
     end: end === null ? null : startValue(column, end, 'endLocation'),
   };
 }

@@ -9,6 +9,9 @@ import { checkColumns, namesOf, wantedColumns } from './wanted-columns.js';
 export const given = (text: string | undefined): string | null =>
   text === undefined || text.trim() === '' ? null : text;
 
+/** A condition of the job as it goes into a WHERE: without the semicolon that people copy along. */
+export const condition = (text: string | undefined): string | null => given(text?.replace(/;\s*$/, ''));
+
 export function checkReaderOptions(o: ReaderOptions): readonly Finding[] {
   return [
     ...checkConnections(o, o.connection),

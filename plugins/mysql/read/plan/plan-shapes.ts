@@ -5,7 +5,7 @@ import type { ReaderOptions } from '../../reader-options.js';
 import { quoteName, quoteTable, showTable } from '../../sql/names.js';
 import { isConstant, isOwn, type Shape, type ShapeColumn } from '../split-spec.js';
 import { markOf } from '../table-mark.js';
-import { given } from './check-options.js';
+import { condition, given } from './check-options.js';
 import { describeExpressions } from './expressions.js';
 import { findSources } from './job-sources.js';
 import { describeQuery } from './query-columns.js';
@@ -39,7 +39,7 @@ export async function tryReading(session: Session, shape: Shape, where: string |
 /** All that the job reads, as it is now. @throws SyncError SOURCE_MISSING, COLUMN_MISMATCH, SOURCE_IO (no right to read) */
 export async function planShapes(o: ReaderOptions, sessions: SourceSessions): Promise<readonly PlannedShape[]> {
   const wanted = wantedColumns(o);
-  const where = given(o.where);
+  const where = condition(o.where);
   const shapes: PlannedShape[] = [];
   for (const s of await findSources(o, sessions)) {
     shapes.push(
