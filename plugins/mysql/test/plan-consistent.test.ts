@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LaneReader, Reader } from 'syncx/plugin-api';
-import { testLane, testRun } from 'syncx/plugin-testkit';
-import { checkUnwritten } from '../read/plan/table-lock.js';
+import { testContext, testLane, testRun } from 'syncx/plugin-testkit';
+import { SourceSessions } from '../read/plan/source-sessions.js';
+import { TableLock, checkUnwritten } from '../read/plan/table-lock.js';
 import { drain, never, openReader, snapshotOf } from './plan-support.js';
 import { SERVERS, onServers, type TestDatabase } from './servers.js';
 
@@ -128,6 +129,22 @@ onServers(['mariadb'], 'a snapshot of a table that is emptied behind its back is
   await reading.run('start transaction with consistent snapshot', 'begin');
   await db.run('truncate t');
   await assert.rejects(reading.query('select * from t', 'read t'), { code: 'SOURCE_CHANGED', retry: 'never' });
+});
+
+onServers(SERVERS, 'consistent: a lock of the whole server that its own writer waits for is given back', async (db) => {
+  await db.run('create table t (id int primary key) engine=InnoDB');
+  await using sessions = new SourceSessions([db.endpoints], never);
+  const shape = { connection: 0, database: null, table: null, query: 'select 1 as a', columns: [], orderKey: [], primaryKey: [] }; // prettier-ignore
+  const { log } = testContext();
+  await using lock = await TableLock.take(sessions, [shape], 1, log, never, 300);
+  await using writing = await db.open('sink');
+  await writing.run('insert into t values (1)', 'write as the job does'); // waits until it is given back
+  lock.watch();
+  await assert.rejects(lock.release(), {
+    code: 'SOURCE_IO',
+    retry: 'never',
+    hint: /A target on the same server waits for it/,
+  });
 });
 
 test('consistent: a run goes on where every server stands where it stood', () => {

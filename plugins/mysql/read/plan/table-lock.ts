@@ -27,7 +27,7 @@ interface Held {
  * The tables of the job alone where that may be: the global lock would stop the job's own writer too, where it writes to the
  * same server. Queries may read any table.
  */
-async function lockTables(session: Session, shapes: readonly Shape[]): Promise<void> {
+async function lockTables(session: Session, shapes: readonly Shape[]): Promise<'tables' | 'server'> {
   await session.run(`set session lock_wait_timeout = ${String(LOCK_WAIT_S)}`, 'set up the session');
   const tables = shapes.filter((s) => s.query === null);
   const few = `lock tables ${tables.map((s) => `${fromOf(s)} read`).join(', ')}`;
@@ -36,13 +36,14 @@ async function lockTables(session: Session, shapes: readonly Shape[]): Promise<v
   for (const [i, sql] of ways.entries()) {
     try {
       await session.run(sql, 'lock the tables for a consistent read');
-      return;
+      return sql === all ? 'server' : 'tables';
     } catch (e) {
       if (isLockTrouble(e)) throw tooBusy(e);
       if (!DENIED.has(errnoOf(e))) throw e;
       if (i === ways.length - 1) throw notAllowed(e, ways.length === 1);
     }
   }
+  throw new SyncError('INTERNAL', 'no way to lock the tables');
 }
 
 const notAllowed = (cause: unknown, queries: boolean): SyncError =>
@@ -59,6 +60,18 @@ const tooBusy = (cause: unknown): SyncError =>
     hint: 'A statement runs for long on them: try at another time, or leave out `consistent`.',
   });
 
+/** The job's own writer may be who waits: it begins before the lanes do. */
+const heldTooLong = (ms: number): SyncError =>
+  new SyncError(
+    'SOURCE_IO',
+    `no lane began to read within ${String(ms / 1000)} s, for which all writing on the server was locked`,
+    {
+      retry: 'never',
+      blame: 'config',
+      hint: 'Queries (and tables, without the right LOCK TABLES) are locked by FLUSH TABLES WITH READ LOCK. A target on the same server waits for it: read tables, or leave out `consistent`. A preSql that takes so long does not go with it either.',
+    },
+  );
+
 export class TableLock implements AsyncDisposable {
   readonly token = randomBytes(6).toString('hex');
   readonly at: LockedAt;
@@ -66,6 +79,8 @@ export class TableLock implements AsyncDisposable {
   readonly #lanes: number;
   readonly #signal: AbortSignal;
   #released: Promise<void> | null = null;
+  #lost: SyncError | null = null;
+  #timer: NodeJS.Timeout | null = null;
 
   private constructor(held: readonly Held[], at: LockedAt, lanes: number, signal: AbortSignal) {
     this.#held = held;
@@ -81,16 +96,16 @@ export class TableLock implements AsyncDisposable {
     lanes: number,
     log: Logger,
     signal: AbortSignal,
+    longestMs = LANES_WAIT_MS,
   ): Promise<TableLock> {
     const held: Held[] = [];
+    let server = false;
     try {
       for (const connection of new Set(shapes.map((s) => s.connection))) {
         const session = await sessions.separate(connection);
         held.push({ connection, session });
-        await lockTables(
-          session,
-          shapes.filter((s) => s.connection === connection),
-        );
+        const mine = shapes.filter((s) => s.connection === connection);
+        if ((await lockTables(session, mine)) === 'server') server = true;
       }
       const positions: (string | null)[] = [];
       for (const { session } of held) positions.push(await binlogPosition(session));
@@ -100,11 +115,26 @@ export class TableLock implements AsyncDisposable {
           'the server tells no binlog position: where this run is broken off, it can only begin again (--fresh)',
         );
       }
-      return new TableLock(held, { positions }, lanes, signal);
+      const lock = new TableLock(held, { positions }, lanes, signal);
+      if (server) lock.#endAfter(longestMs);
+      return lock;
     } catch (e) {
       for (const h of held) h.session.destroy();
       throw e;
     }
+  }
+
+  #endAfter(ms: number): void {
+    this.#timer = setTimeout(() => {
+      this.#lost = heldTooLong(ms);
+      this.#destroy();
+    }, ms);
+  }
+
+  #destroy(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    for (const { session } of this.#held) session.destroy();
   }
 
   /** Lanes are about to begin: the lock goes once all have, without anybody asking. */
@@ -119,7 +149,7 @@ export class TableLock implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { session } of this.#held) session.destroy();
+    this.#destroy();
     await this.#released?.catch(() => undefined);
   }
 
@@ -128,8 +158,8 @@ export class TableLock implements AsyncDisposable {
       for (const h of this.#held) await this.#begun(h);
       await this.#unlock();
     } catch (e) {
-      for (const { session } of this.#held) session.destroy();
-      throw e;
+      this.#destroy();
+      throw this.#lost ?? e;
     }
   }
 
@@ -163,6 +193,8 @@ export class TableLock implements AsyncDisposable {
 
   /** That the lock held until now is shown by the statement's success: a session that broke has lost it. */
   async #unlock(): Promise<void> {
+    if (this.#lost !== null) throw this.#lost;
+    if (this.#timer !== null) clearTimeout(this.#timer);
     for (const { session } of this.#held) await session.run('unlock tables', 'unlock the tables');
     await Promise.all(this.#held.map((h) => h.session[Symbol.asyncDispose]()));
   }
