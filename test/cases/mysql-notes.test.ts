@@ -80,3 +80,49 @@ serverTest(MYSQL_SERVERS, 'a condition and a query may end in a semicolon', asyn
     assert.deepEqual(outLines(ws), ids, JSON.stringify(more));
   }
 });
+
+serverTest(
+  'mariadb',
+  'a JSON null comes back from CSV as it was, from JSON lines as NULL; the README says so',
+  async (server) => {
+    await using db = await ownDatabase(server.url);
+    await db.query('create table s (id int primary key, j json)');
+    await db.query(`insert into s values (1, 'null'), (2, null), (3, '{"a": null}')`);
+    await db.query('create table t like s');
+    const column = [{ name: 'id', type: 'int' }, { name: 'j', type: 'json' }]; // prettier-ignore
+    for (const [fileType, one] of [
+      ['csv', 'null'],
+      ['json', null],
+    ] as const) {
+      // prettier-ignore
+      using ws = new Workspace();
+      assertDone(await runJob(ws, { reader: mysqlReader(db, 's'), writer: csvWriter({ fileType }) }), [3, 3]);
+      const columns = fileType === 'csv' ? column.map((c, index) => ({ ...c, index })) : column;
+      const reader = { name: 'filereader', parameter: { path: 'out', fileType, column: columns, ...(fileType === 'csv' ? { nullFormat: '\\N' } : {}) } }; // prettier-ignore
+      await db.query('truncate t');
+      assertDone(await runJob(ws, { reader, writer: mysqlWriter(db, 't') }, { name: 'back.json' }), [3, 3]);
+      const rows = (await db.query('select id, j from t order by id')).map(([id, j]) => [id, typeof j === 'string' ? j.replaceAll(' ', '') : j]); // prettier-ignore
+      assert.deepEqual(rows, [['1', one], ['2', null], ['3', '{"a":null}']], fileType); // prettier-ignore
+    }
+  },
+);
+
+serverTest(
+  MYSQL_SERVERS,
+  'a byte that no character has is a dirty row of a table, and a question mark of a query; the README says so',
+  async (server) => {
+    await using db = await ownDatabase(server.url);
+    await db.query('create table s (id int primary key, a varchar(9) character set ascii)');
+    await db.query("insert into s values (1, 'a')");
+    await db.query("insert into s values (2, 'b')");
+    await db.query("update s set a = x'62ff' where id = 2");
+    assert.equal(await valueOf(db, 'select hex(a) from s where id = 2'), '62FF');
+    using ws = new Workspace();
+    const setting = { errorLimit: { record: 1 } };
+    assertDone(await runJob(ws, { reader: mysqlReader(db, 's'), writer: csvWriter(), setting }), [2, 1, 1]);
+    using other = new Workspace();
+    const reader = mysqlReader(db, 's', { customSql: 'select id, a from s' });
+    assertDone(await runJob(other, { reader, writer: csvWriter() }), [2, 2]);
+    assert.deepEqual(outLines(other), ['1,a', '2,b?']);
+  },
+);
