@@ -113,6 +113,18 @@ onServers(SERVERS, 'a run goes on only with the columns it began with', async (d
   await assert.rejects(again(), { code, place, message: `the table ${place} is gone` });
 });
 
+onServers(SERVERS, 'a plan of a version that knew no marks of tables goes on, and looks after none', async (db) => {
+  await db.run('create table t (id int primary key) engine=InnoDB', 'insert into t values (1), (2)');
+  await using r = await openReader(db, 't');
+  const saved = snapshotOf(await r.reader.planner(null, 1)) as { readonly shapes: readonly JsonObject[] };
+  assert.equal(typeof saved.shapes[0]?.['mark'], 'object');
+  const shapes = saved.shapes.map(({ mark: _mark, ...shape }) => shape);
+  await using again = await openReader(db, 't');
+  const splits = await drain(await again.reader.planner({ ...saved, shapes }, 1));
+  assert.deepEqual(await rowsOf(db, again.shapes(), splits, 'id'), [['1', '2']]);
+  assert.equal(again.shapes()[0]?.mark, undefined);
+});
+
 /** Each as a table's column and as the query's, which must say the same. */
 const TYPES: readonly string[] = [
   'tinyint(1)',

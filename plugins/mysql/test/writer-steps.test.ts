@@ -66,7 +66,7 @@ onServers(
   async (db) => {
     await db.run(T);
     await withUser(db, [`select, insert, update, delete on ${db.name}.t`], async (as) => {
-      const why = `the commit table ${db.name}.syncx_commits is missing, and the user has no right to CREATE it`;
+      const why = `the commit table ${db.name}.syncx_commits is missing, and the user has no right to CREATE, SELECT, INSERT, UPDATE there`;
       const w = await drive(db, { ...as });
       assert.equal(w.writer.delivery, 'at-least-once');
       assert.deepEqual(w.warnings, [`this run is at-least-once, not exactly-once: ${why}`]);

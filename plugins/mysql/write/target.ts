@@ -140,7 +140,7 @@ async function whyNotExactlyOnce(
   if (there === null) {
     const lacking = await lackingByCatalog(session, commitTable.name, ['CREATE', ...COMMIT_RIGHTS]);
     if (lacking.length === 0) return null;
-    return `the commit table ${commitTable.shown} is missing, and the user has no right to ${lacking.join(', ')} it`;
+    return `the commit table ${commitTable.shown} is missing, and the user has no right to ${lacking.join(', ')} there`;
   }
   await commitTable.checkFormat(session);
   const lacking = await lackingRights(session, commitTable.name, '`epoch`', COMMIT_RIGHTS);
