@@ -18,7 +18,7 @@ import {
 import { RowChunks } from './row-chunks.js';
 import { parseRow, parseText, type RowOfBytes, type RowOfText, type RowPacket } from './row-text.js';
 import { readServerFacts, sessionSetup, type ServerFacts } from './session-setup.js';
-import { tlsSetup, type TlsSetup } from './tls-options.js';
+import { tlsSetup } from './tls-options.js';
 import { Turns } from './turns.js';
 import type { TlsSpec } from './url-params.js';
 
@@ -324,12 +324,12 @@ async function connect(
   });
   // The driver emits here what no statement could be told; without a listener it would end the process.
   raw.on('error', (e) => (lost ??= e));
-  if (tls !== undefined) useTls(raw, tls);
   const stop = (): void => raw.destroy();
   signal.addEventListener('abort', stop);
   try {
     checkDriver(driver, raw);
-    if (tls !== undefined && endpoint.tls.mode === 'preferred') plainWithoutTls(raw, {});
+    if (tls !== undefined) useTls(raw, tls);
+    if (endpoint.tls.mode === 'preferred' && tls !== undefined) plainWithoutTls(raw, {});
     const bare = new Session(driver, raw, address, side, NO_FACTS, () => lost);
     const server = await orAborted(prepareSession(bare, endpoint, side), signal);
     const session = new Session(driver, raw, address, side, server, () => lost);
