@@ -15,9 +15,9 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/common.sh"
 
 # Each is a file NAME.sh here; common.sh says which functions it has.
-known=(mariadb mysql55)
+known=(mariadb mysql55 kafka)
 # Those that later versions bring.
-planned=(kafka hdfs)
+planned=(hdfs)
 
 refuse() {
   echo "services.sh: $*" >&2
