@@ -1,7 +1,7 @@
 // The servers that tests need (install/services): which, started before the tests, stopped after them.
 //
 // A test file needs the service X when its built text, or that of a file of a test folder that it imports, has the quoted
-// word 'x', or SYNC_X_URL, or MYSQL_SERVERS (all kinds of MySQL). A slip is not silent: test/support/services.ts fails tests
+// word 'x', or SYNC_X_URL (SYNC_KAFKA_…), or MYSQL_SERVERS (all kinds of MySQL), or imports test/support/kafka.ts. A slip is not silent: test/support/services.ts fails tests
 // without their server in CI and else skips them with a reason, which is counted here.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -11,11 +11,12 @@ import { basename, dirname, join, resolve } from 'node:path';
 const SERVICES = {
   mariadb: /['"`]mariadb['"`]|\bSYNC_MARIADB_URL\b|\bMYSQL_SERVERS\b/,
   mysql55: /['"`]mysql55['"`]|\bSYNC_MYSQL55_URL\b|\bMYSQL_SERVERS\b/,
+  kafka: /['"`]kafka['"`]|\bSYNC_KAFKA_/,
 };
 /** It names all of them for everybody. */
 const NAMES_ALL = /\/dist\/test\/support\/services\.js$/;
 const script = join(import.meta.dirname, '..', 'install', 'services', 'services.sh');
-const variable = (name) => `SYNC_${name.toUpperCase()}_URL`;
+const variable = (name) => (name === 'kafka' ? 'SYNC_KAFKA_BROKERS' : `SYNC_${name.toUpperCase()}_URL`);
 export const inCI = !['', '0', 'false'].includes(process.env.CI ?? '');
 
 /** Service → how many of the test files need it. */
@@ -72,7 +73,7 @@ function environment(names) {
   const pairs = r.stdout
     .split('\0')
     .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]);
-  return Object.fromEntries(pairs.filter(([key]) => /^SYNC_[A-Z0-9]+_(URL|SOCKET)$/.test(key)));
+  return Object.fromEntries(pairs.filter(([key]) => /^SYNC_([A-Z0-9]+_(URL|SOCKET)|KAFKA_[A-Z_]+)$/.test(key)));
 }
 
 export function stopServices(names) {

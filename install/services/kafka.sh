@@ -61,7 +61,8 @@ read_more_ports() {
 }
 
 # Paths are relative to the data folder. The replication factors are those of one broker; few partitions and small buffers make a
-# start fast; the short intervals let transactions time out, and records and topics go, as soon as a test asks for it.
+# start fast; the short intervals let transactions time out, and records and topics go, as soon as a test asks for it. Without
+# a topic's own retention nothing goes by its age: tests write records with times of long ago.
 write_config() {
   choose_more_ports
   cat >"$state/server.properties" <<END
@@ -87,6 +88,7 @@ group.min.session.timeout.ms=1000
 transaction.abort.timed.out.transaction.cleanup.interval.ms=500
 log.cleaner.dedupe.buffer.size=8388608
 log.cleaner.backoff.ms=500
+log.retention.ms=-1
 log.retention.check.interval.ms=1000
 log.segment.delete.delay.ms=1000
 log.initial.task.delay.ms=1000
@@ -125,7 +127,7 @@ make_data() {
     cd "$1" && mkdir log certs && make_certificates &&
       run_tool kafka.tools.StorageTool format --cluster-id "$(openssl rand -base64 16 | tr '+/' '-_' | tr -d =)" \
         --config ../server.properties "${users[@]}"
-  ) >>"$log" 2>&1
+  )
 }
 
 make_certificates() {
@@ -136,18 +138,26 @@ make_certificates() {
     make_certificate sync /CN=sync -CA ca.pem -CAkey ca.key &&
     make_certificate limited /CN=limited -CA ca.pem -CAkey ca.key &&
     make_certificate other /CN=sync -CA other-ca.pem -CAkey other-ca.key &&
-    openssl pkcs8 -topk8 -v2 aes-256-cbc -in sync.key -passout pass:password -out sync-encrypted.key &&
+    logged openssl pkcs8 -topk8 -v2 aes-256-cbc -in sync.key -passout pass:password -out sync-encrypted.key &&
     cat server.key >>server.pem &&
     cd ..
 }
 
 # make_certificate NAME SUBJECT ARGUMENT…: NAME.pem and NAME.key
 make_certificate() {
-  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 3650 \
+  logged openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 3650 \
     -keyout "$1.key" -out "$1.pem" -subj "$2" "${@:3}"
 }
 
-run_tool() { java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -cp "$lib/*" "$@"; }
+# What a program says goes to the log where it fails only.
+logged() {
+  local said
+  said=$("$@" 2>&1) && return
+  echo "$said" >>"$log"
+  return 1
+}
+
+run_tool() { logged java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -cp "$lib/*" "$@"; }
 
 # Warnings and errors go to the log. The temporary folder is for native libraries, which a killed process leaves there.
 launch() {
@@ -174,7 +184,7 @@ grant_rights() {
 
 allow() {
   run_tool org.apache.kafka.tools.AclCommand --bootstrap-server "127.0.0.1:$port" --add --allow-principal User:limited \
-    --resource-pattern-type prefixed "$@" limited- >>"$log" 2>&1
+    --resource-pattern-type prefixed "$@" limited-
 }
 
 print_env() {

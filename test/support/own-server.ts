@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { ServerKind, TestServer } from './services.js';
+import { urlVariable, type ServerKind, type TestServer } from './services.js';
 import { ROOT, until } from './sync.js';
 import { Workspace } from './workspace.js';
 
@@ -55,8 +55,8 @@ async function mustRun(dir: string, args: readonly string[]): Promise<string> {
 }
 
 /**
- * Started, in a folder that is removed at its end: `await using server = await ownServer()`. Takes about two seconds.
- * `options`: lines of my.cnf.
+ * Started, in a folder that is removed at its end: `await using server = await ownServer()`. Takes about two seconds; Kafka five,
+ * and twelve after a kill. `options`: lines of my.cnf, of Kafka's server.properties.
  */
 export async function ownServer(kind: ServerKind = 'mariadb', options: readonly string[] = []): Promise<OwnServer> {
   const ws = serverFolder();
@@ -79,13 +79,13 @@ export async function ownServer(kind: ServerKind = 'mariadb', options: readonly 
   try {
     await start();
     const env = await mustRun(ws.dir, ['env', kind]);
-    const valueOf = (what: string): string =>
-      new RegExp(`^export SYNC_${kind.toUpperCase()}_${what}=(.*)$`, 'm').exec(env)?.[1] ?? '';
+    const valueOf = (name: string): string | null => new RegExp(`^export ${name}=(.*)$`, 'm').exec(env)?.[1] ?? null;
+    const url = valueOf(urlVariable(kind)) ?? '';
     return {
       kind,
       dir: ws.dir,
-      url: valueOf('URL'),
-      socket: valueOf('SOCKET'),
+      url,
+      socket: valueOf(`SYNC_${kind.toUpperCase()}_SOCKET`),
       pid: () => livePid(ws.path(kind, 'pid')),
       start,
       stop: async () => {
@@ -95,7 +95,7 @@ export async function ownServer(kind: ServerKind = 'mariadb', options: readonly 
         kill();
         await until('the killed server is gone', () => livePid(ws.path(kind, 'pid')) === null);
         // Its first thread may be gone before the others, which still hold the port.
-        await until('the port of the killed server is free', async () => !(await listens(valueOf('URL'))));
+        await until('the port of the killed server is free', async () => !(await listens(url)));
       },
       [Symbol.asyncDispose]: async () => {
         kill();
@@ -111,7 +111,7 @@ export async function ownServer(kind: ServerKind = 'mariadb', options: readonly 
 }
 
 function listens(url: string): Promise<boolean> {
-  const { hostname, port } = new URL(url);
+  const { hostname, port } = new URL(url.includes('://') ? url : `kafka://${url}`);
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname);
     socket.once('connect', () => {

@@ -1,15 +1,15 @@
 /** Tests against the real servers of install/services: skipped with the reason where there is no server, failing in CI. */
 import { describe, test, type TestContext } from 'node:test';
 
-export type ServerKind = 'mariadb' | 'mysql55';
-/** Both, for what must hold on each. */
+export type ServerKind = 'mariadb' | 'mysql55' | 'kafka';
+/** Both kinds of MySQL, for what must hold on each. */
 export const MYSQL_SERVERS: readonly ServerKind[] = ['mariadb', 'mysql55'];
 
 export interface TestServer {
   readonly kind: ServerKind;
-  /** `mysql://user:password@host:port`; the user may create databases and users. */
+  /** `mysql://user:password@host:port`; the user may create databases and users. Of Kafka: `host:port` without a login. */
   readonly url: string;
-  /** The path of its unix socket; null where it is not known, as of a user's own server. */
+  /** The path of its unix socket; null where it is not known, as of a user's own server, and of Kafka. */
   readonly socket: string | null;
 }
 
@@ -18,22 +18,25 @@ const CI = !['', '0', 'false'].includes(process.env['CI'] ?? '');
 /** What `npm test` counts at its end: scripts/test-services.mjs looks for this beginning of a reason. */
 const NO_SERVER = 'no server: ';
 
-function variable(kind: ServerKind, what: 'URL' | 'SOCKET'): string | null {
-  const value = process.env[`SYNC_${kind.toUpperCase()}_${what}`];
+/** The variable that tells where the server is. */
+export const urlVariable = (kind: ServerKind): string =>
+  kind === 'kafka' ? 'SYNC_KAFKA_BROKERS' : `SYNC_${kind.toUpperCase()}_URL`;
+
+function variable(name: string): string | null {
+  const value = process.env[name];
   return value === undefined || value === '' ? null : value;
 }
 
-export const mariadbUrl = (): string | null => variable('mariadb', 'URL');
-export const mysql55Url = (): string | null => variable('mysql55', 'URL');
+export const mariadbUrl = (): string | null => variable(urlVariable('mariadb'));
+export const mysql55Url = (): string | null => variable(urlVariable('mysql55'));
 
 /** Null: there is none. */
 export function testServer(kind: ServerKind): TestServer | null {
-  const url = variable(kind, 'URL');
-  return url === null ? null : { kind, url, socket: variable(kind, 'SOCKET') };
+  const url = variable(urlVariable(kind));
+  return url === null ? null : { kind, url, socket: variable(`SYNC_${kind.toUpperCase()}_SOCKET`) };
 }
 
-const why = (kind: ServerKind): string =>
-  `${NO_SERVER}SYNC_${kind.toUpperCase()}_URL is not set; see install/services/README.md`;
+const why = (kind: ServerKind): string => `${NO_SERVER}${urlVariable(kind)} is not set; see install/services/README.md`;
 const listOf = (kinds: ServerKind | readonly ServerKind[]): readonly ServerKind[] =>
   typeof kinds === 'string' ? [kinds] : kinds;
 

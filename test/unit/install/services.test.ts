@@ -18,9 +18,9 @@ test('unknown names, those to come, and wrong usage end with exit 2', async () =
   };
   assert.equal(
     await refused('start', 'mariadb', 'oracle'),
-    "services.sh: no service is called 'oracle'; there are: mariadb mysql55\n",
+    "services.sh: no service is called 'oracle'; there are: mariadb mysql55 kafka\n",
   );
-  assert.equal(await refused('start', 'kafka'), 'services.sh: there is no kafka yet; there are: mariadb mysql55\n');
+  assert.equal(await refused('start', 'hdfs'), 'services.sh: there is no hdfs yet; there are: mariadb mysql55 kafka\n');
   assert.match(await refused(), /^services\.sh: usage: /);
   assert.match(await refused('restart'), /^services\.sh: usage: /);
 });
