@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Kafka 4.3, one process that is broker and controller (KRaft), with a listener for each way to log in:
-#   PLAINTEXT       everybody is ANONYMOUS, who may do all
+#   PLAINTEXT       everybody is ANONYMOUS, who may do all; SYNC_KAFKA_PORT is its port
 #   SASL_PLAINTEXT  PLAIN, SCRAM-SHA-256, SCRAM-SHA-512; OAUTHBEARER takes any unsigned token (alg "none") with `sub` and `exp`
 #   SASL_SSL        the same by TLS: ca.pem signed the server's certificate
 #   SSL             a client certificate is required, its CN is the user

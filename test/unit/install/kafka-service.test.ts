@@ -340,6 +340,18 @@ kafkaTest('topics: partitions are raised, records deleted, names unknown after t
   await assert.rejects(kafka.deleteTopic(name), { name: 'UnknownTopicOrPartitionException' });
 });
 
+kafkaTest('a record of any age stays; with a retention of its topic it goes in seconds', async (kafka) => {
+  await using kept = await kafka.topic();
+  await using short = await kafka.topic({ config: { 'retention.ms': '1000' } });
+  await kept.send([{ value: 'old', timestamp: 1 }]);
+  // The second one goes when the broker has looked at all topics once.
+  for (const value of ['first', 'second']) {
+    await short.send([{ value, timestamp: 1 }]);
+    await until(`the ${value} record goes`, async () => (await short.records()).length === 0);
+  }
+  assert.equal((await kept.records()).length, 1);
+});
+
 test('the Java client says why it cannot do something', async (t) => {
   if ((process.env['SYNC_KAFKA_LIB'] ?? '') === '') {
     t.skip('no server: SYNC_KAFKA_LIB is not set; see install/services/README.md');
