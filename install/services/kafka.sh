@@ -62,7 +62,7 @@ read_more_ports() {
 
 # Paths are relative to the data folder. The replication factors are those of one broker; few partitions and small buffers make a
 # start fast; the short intervals let transactions time out, and records and topics go, as soon as a test asks for it. Without
-# a topic's own retention nothing goes by its age: tests write records with times of long ago.
+# a topic's own retention nothing goes by its age: tests write records with times of long ago. A test's own lines come last and win.
 write_config() {
   choose_more_ports
   cat >"$state/server.properties" <<END
@@ -103,6 +103,7 @@ ssl.truststore.type=PEM
 ssl.truststore.location=certs/ca.pem
 listener.name.ssl.ssl.client.auth=required
 ssl.principal.mapping.rules=RULE:^CN=([^,]*).*\$/\$1/,DEFAULT
+$(if [[ -s $state/extra.cnf ]]; then cat "$state/extra.cnf"; fi)
 END
 }
 

@@ -47,7 +47,7 @@ serverTest('kafka', 'two starts at once are one; status, env and stop', async ()
 });
 
 serverTest('kafka', 'a stopped and a killed broker start again on their data and their ports', async () => {
-  await using server = await ownServer('kafka');
+  await using server = await ownServer('kafka', ['transaction.max.timeout.ms=2000']);
   const first = (await services(server.dir, ['env', 'kafka'])).stdout;
   const certificate = readFileSync(join(server.dir, 'kafka/data/certs/ca.pem'), 'utf8');
   await using kafka = openKafka(server.url);
@@ -68,6 +68,9 @@ serverTest('kafka', 'a stopped and a killed broker start again on their data and
     assert.equal((await services(server.dir, ['env', 'kafka'])).stdout, first);
     assert.equal(readFileSync(join(server.dir, 'kafka/data/certs/ca.pem'), 'utf8'), certificate);
   }
+  // The test's own line of server.properties is in force.
+  await using producer = await kafka.producer({ 'transactional.id': 'x', 'transaction.timeout.ms': '2001' });
+  await assert.rejects(producer.init(), /timeout is larger than the maximum value allowed/);
 });
 
 serverTest('kafka', 'a half-made data folder is made anew, a broken one is told of, a taken port refused', async () => {
