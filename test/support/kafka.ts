@@ -94,6 +94,8 @@ export interface TopicOptions {
   readonly config?: Properties;
   /** What the name begins with; `limited-` for the user of few rights. Default `sync-`. */
   readonly prefix?: string;
+  /** In place of a random one. */
+  readonly name?: string;
 }
 
 export interface Right {
@@ -177,7 +179,7 @@ export function openKafka(brokers: string): Kafka {
   return {
     brokers,
     topic: async (options = {}) => {
-      const topic = `${options.prefix ?? 'sync-'}${randomBytes(6).toString('hex')}`;
+      const topic = options.name ?? `${options.prefix ?? 'sync-'}${randomBytes(6).toString('hex')}`;
       await tell('createTopic', { topic, partitions: options.partitions ?? 1, config: options.config ?? {} });
       return {
         name: topic,
