@@ -1,14 +1,12 @@
 import { createRequire } from 'node:module';
 import type * as zstd from '@mongodb-js/zstd';
 import type * as crc32 from '@node-rs/crc32';
-import type * as lz4 from 'lz4-napi';
 import type * as snappy from 'snappy';
 
 /** What codecs are made of. All are native, with prebuilt binaries as optional dependencies. */
 interface Modules {
   readonly '@mongodb-js/zstd': Pick<typeof zstd, 'compress' | 'decompress'>;
   readonly '@node-rs/crc32': Pick<typeof crc32, 'crc32c'>;
-  readonly 'lz4-napi': Pick<typeof lz4, 'compressFrameSync' | 'decompressFrameSync'>;
   readonly snappy: Pick<typeof snappy, 'compressSync' | 'uncompressSync'>;
 }
 

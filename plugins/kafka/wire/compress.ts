@@ -2,6 +2,7 @@ import { constants, gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import type { Codec } from './codec.js';
 import { MissingModule, codecModule } from './codec-modules.js';
+import { writeLz4 } from './lz4-frame.js';
 import { writeSnappy } from './snappy-blocks.js';
 import { missingCodec } from './wire-faults.js';
 
@@ -20,7 +21,7 @@ export function compress(codec: Exclude<Codec, 'none'>, level: number | null, by
       case 'snappy':
         return writeSnappy(bytes);
       case 'lz4':
-        return codecModule('lz4-napi').compressFrameSync(bytes);
+        return writeLz4(bytes);
       case 'zstd':
         return codecModule('@mongodb-js/zstd').compress(bytes, level ?? undefined);
     }
