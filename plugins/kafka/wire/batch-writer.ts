@@ -203,7 +203,10 @@ export class BatchWriter {
   #grow(more: number): void {
     const needed = this.#end + more;
     if (needed > MAX_BYTES) {
-      throw new SyncError('ROW_TOO_LARGE', `A record batch of ${String(needed)} bytes is more than Kafka's format takes`);
+      throw new SyncError(
+        'ROW_TOO_LARGE',
+        `A record batch of ${String(needed)} bytes is more than Kafka's format takes`,
+      );
     }
     const grown = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(MAX_BYTES, this.#buffer.length * 2)));
     this.#buffer.copy(grown, 0, 0, this.#end);
@@ -212,7 +215,10 @@ export class BatchWriter {
 }
 
 function wrongTimestamp(timestamp: number): SyncError {
-  return new SyncError('ROW_INVALID', `The timestamp ${String(timestamp)} cannot be written: it is no time in milliseconds`);
+  return new SyncError(
+    'ROW_INVALID',
+    `The timestamp ${String(timestamp)} cannot be written: it is no time in milliseconds`,
+  );
 }
 
 /** Length and CRC, when all else is there. */

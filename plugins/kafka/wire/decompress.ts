@@ -15,7 +15,8 @@ import { readZstd } from './zstd-frames.js';
 export function decompress(codec: 'gzip' | 'snappy' | 'lz4', bytes: Buffer, limit: number, at: string): Buffer {
   let out: Buffer | null;
   try {
-    out = codec === 'gzip' ? gunzip(bytes, limit) : codec === 'snappy' ? readSnappy(bytes, limit) : readLz4(bytes, limit);
+    out =
+      codec === 'gzip' ? gunzip(bytes, limit) : codec === 'snappy' ? readSnappy(bytes, limit) : readLz4(bytes, limit);
   } catch (e) {
     throw explained(e, codec, at);
   }
@@ -46,5 +47,9 @@ function gunzip(bytes: Buffer, limit: number): Buffer | null {
 
 function explained(e: unknown, codec: Codec, at: string): SyncError {
   if (e instanceof MissingModule) return missingCodec(`The record batch at ${at}`, codec, e);
-  return damagedBatch(at, `its ${codec} data cannot be decompressed (${e instanceof Error ? e.message : String(e)})`, e);
+  return damagedBatch(
+    at,
+    `its ${codec} data cannot be decompressed (${e instanceof Error ? e.message : String(e)})`,
+    e,
+  );
 }

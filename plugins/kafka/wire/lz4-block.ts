@@ -61,7 +61,7 @@ export function readLz4Block(
       at += literals;
       put += literals;
     } else {
-      for (const stop = at + literals; at < stop; ) to[put++] = from[at++] ?? 0;
+      for (const stop = at + literals; at < stop;) to[put++] = from[at++] ?? 0;
     }
     if (at === end) return put;
     const back = (from[at] ?? 0) | ((from[at + 1] ?? 0) << 8);
@@ -79,7 +79,7 @@ export function readLz4Block(
       put += match;
     } else {
       // The match may reach into what it makes itself.
-      for (const stop = put + match; put < stop; ) to[put++] = to[source++] ?? 0;
+      for (const stop = put + match; put < stop;) to[put++] = to[source++] ?? 0;
     }
   }
   throw damaged();
@@ -153,9 +153,7 @@ export function writeLz4Block(
 }
 
 function wordAt(from: Buffer, at: number): number {
-  return (
-    (from[at] ?? 0) | ((from[at + 1] ?? 0) << 8) | ((from[at + 2] ?? 0) << 16) | ((from[at + 3] ?? 0) << 24)
-  );
+  return (from[at] ?? 0) | ((from[at + 1] ?? 0) << 8) | ((from[at + 2] ?? 0) << 16) | ((from[at + 3] ?? 0) << 24);
 }
 
 function putLiterals(from: Buffer, start: number, literals: number, to: Buffer, toStart: number): number {

@@ -29,7 +29,7 @@ interface Frame {
 export function readLz4(bytes: Buffer, limit: number): Buffer | null {
   const frames: Frame[] = [];
   let size = 0;
-  for (let at = 0; at < bytes.length || at === 0; ) {
+  for (let at = 0; at < bytes.length || at === 0;) {
     const frame = frameAt(bytes, at);
     frames.push(frame);
     for (const b of frame.blocks) size += b.stored ? b.end - b.start : lz4BlockSize(bytes, b.start, b.end);

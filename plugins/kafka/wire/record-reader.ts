@@ -141,7 +141,12 @@ export class RecordReader {
       const valueEnd = valueLength > 0 ? valueStart + valueLength : valueStart;
       const headers = readVarint(bytes, valueEnd);
       const headersStart = varintEnd;
-      if (length < 0 || end > this.#end || headersStart > end || (headers <= 0 && (headers < 0 || headersStart !== end))) {
+      if (
+        length < 0 ||
+        end > this.#end ||
+        headersStart > end ||
+        (headers <= 0 && (headers < 0 || headersStart !== end))
+      ) {
         throw this.#damagedRecord();
       }
       this.#at = end;

@@ -40,7 +40,7 @@ function mostBytes(bytes: Buffer): number {
     const flags = bytes.readUInt8(at + 4);
     const single = (flags & 32) !== 0;
     at += 5 + (single ? 0 : 1) + ([0, 1, 2, 4][flags & 3] ?? 0) + ([single ? 1 : 0, 2, 4, 8][flags >> 6] ?? 0);
-    for (let last = false; !last && at + 3 <= bytes.length; ) {
+    for (let last = false; !last && at + 3 <= bytes.length;) {
       const header = bytes.readUIntLE(at, 3);
       const type = (header >> 1) & 3;
       const size = header >> 3;
