@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { isSyncError } from 'syncx/plugin-api';
-import { ATTRIBUTES, BATCH_LENGTH, CRC, MAGIC, RECORD_COUNT } from '../wire/batch-layout.js';
+import { ATTRIBUTES, BATCH_LENGTH, CRC, LAST_OFFSET_DELTA, MAGIC, RECORD_COUNT } from '../wire/batch-layout.js';
 import { BatchWriter, NO_PRODUCER, mostRecordBytes } from '../wire/batch-writer.js';
 import { CODECS, type Codec } from '../wire/codec.js';
 import { crc32c } from '../wire/crc32c.js';
@@ -231,6 +231,13 @@ test('fewer and more records than it says', async () => {
       sealedAgain(b);
     }, /orders-3@7 is damaged: its records do not fit/)();
   }
+});
+
+test('an offset behind the batch it is in', async () => {
+  await refused((b) => {
+    b.writeInt32BE(0, LAST_OFFSET_DELTA);
+    sealedAgain(b);
+  }, /orders-3@7 is damaged: its records do not fit/)();
 });
 
 test('offsets up to 2^53 are exact, and none beyond is taken for another', async () => {

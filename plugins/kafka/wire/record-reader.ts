@@ -89,6 +89,7 @@ export class RecordReader {
   #end = 0;
   #left = 0;
   #baseOffset = 0;
+  #lastDelta = 0;
   #baseTimestamp = 0;
   /** NaN: records have their own. */
   #appendTime = NaN;
@@ -132,7 +133,7 @@ export class RecordReader {
       const end = start + length;
       // The byte of attributes is unused.
       const timestampDelta = readVarlong(bytes, start + 1);
-      const offset = this.#baseOffset + readVarint(bytes, varintEnd);
+      const offsetDelta = readVarint(bytes, varintEnd);
       const keyLength = readVarint(bytes, varintEnd);
       const keyStart = varintEnd;
       const keyEnd = keyLength > 0 ? keyStart + keyLength : keyStart;
@@ -141,16 +142,14 @@ export class RecordReader {
       const valueEnd = valueLength > 0 ? valueStart + valueLength : valueStart;
       const headers = readVarint(bytes, valueEnd);
       const headersStart = varintEnd;
-      if (
-        length < 0 ||
-        end > this.#end ||
-        headersStart > end ||
-        (headers <= 0 && (headers < 0 || headersStart !== end))
-      ) {
-        throw this.#damagedRecord();
-      }
+      // Each end is behind the one before: the last ones are enough.
+      if (length < 0 || end > this.#end || headersStart > end) throw this.#damagedRecord();
+      if (headers < 0 || (headers === 0 && headersStart !== end)) throw this.#damagedRecord();
+      if (offsetDelta < 0 || offsetDelta > this.#lastDelta) throw this.#damagedRecord();
+      if (this.#left === 1 && end !== this.#end) throw this.#damagedRecord();
       this.#at = end;
-      if (--this.#left === 0) this.#endBatch();
+      this.#left--;
+      const offset = this.#baseOffset + offsetDelta;
       if (offset < this.#from) continue;
       this.#nextOffset = offset + 1;
       slot.buffer = bytes;
@@ -235,12 +234,9 @@ export class RecordReader {
     this.#end = bytes === this.#batches ? batch.end : bytes.length;
     this.#left = batch.records;
     this.#baseOffset = batch.baseOffset;
+    this.#lastDelta = batch.lastOffset - batch.baseOffset;
     this.#baseTimestamp = batch.baseTimestamp;
     this.#appendTime = batch.appendTime ?? NaN;
-  }
-
-  #endBatch(): void {
-    if (this.#at !== this.#end) throw this.#damagedRecord();
   }
 
   /** Behind the last batch that was opened, whatever its last offsets were. */
