@@ -282,7 +282,7 @@ test('the writer goes on while codecs work, counts bytes, and drops what it is t
     writer.append(5, Buffer.from('k'), Buffer.from('dropped'), null);
     writer.reset();
     assert.deepEqual([writer.bytes, writer.records], [empty, 0]);
-    const pending = [];
+    const pending: Promise<Buffer>[] = [];
     const wanted = [];
     for (let round = 0; round < 5; round++) {
       for (let i = 0; i < 200; i++) {
@@ -298,7 +298,7 @@ test('the writer goes on while codecs work, counts bytes, and drops what it is t
         );
       }
       assert.equal(writer.records, 200);
-      pending.push(writer.finish(NO_PRODUCER));
+      pending.push(Promise.resolve(writer.finish(NO_PRODUCER)));
       assert.equal(writer.records, 0);
     }
     const batches = await Promise.all(pending);

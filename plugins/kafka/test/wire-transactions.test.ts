@@ -37,7 +37,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
     { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('commit', 'abort'), producer }) },
   ),
   { maxLength: 25 },
-) as fc.Arbitrary<readonly Step[]>;
+);
 
 interface Entry {
   readonly bytes: Buffer;
