@@ -3,10 +3,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { isSyncError } from 'syncx/plugin-api';
-import { ATTRIBUTES, BATCH_LENGTH, CRC, LAST_OFFSET_DELTA, MAGIC, RECORD_COUNT } from '../wire/batch-layout.js';
+import {
+  ATTRIBUTES,
+  BATCH_LENGTH,
+  CRC,
+  HEADER_BYTES,
+  LAST_OFFSET_DELTA,
+  MAGIC,
+  RECORD_COUNT,
+} from '../wire/batch-layout.js';
 import { BatchWriter, NO_PRODUCER, mostRecordBytes } from '../wire/batch-writer.js';
 import { CODECS, type Codec } from '../wire/codec.js';
 import { crc32c } from '../wire/crc32c.js';
+import { headersOf } from '../wire/record-headers.js';
 import { RecordReader, newRecordSlot } from '../wire/record-reader.js';
 import { ALL, atOffset, batchOf, plainOf, readAll, text, type RecordToWrite } from './wire-support.js';
 
@@ -231,6 +240,38 @@ test('fewer and more records than it says', async () => {
       sealedAgain(b);
     }, /orders-3@7 is damaged: its records do not fit/)();
   }
+});
+
+test('a record whose value would reach into the next record', async () => {
+  const batch = await batchOf([text('b'.repeat(30)), text('b'.repeat(30))]);
+  const lengthAt = HEADER_BYTES + 5;
+  assert.equal(batch[lengthAt], 60);
+  for (let length = 2; length < 128; length += 2) {
+    if (length === 60) continue;
+    batch[lengthAt] = length;
+    const reader = new RecordReader(sealedAgain(batch), ALL);
+    const slot = newRecordSlot();
+    if (length > 60) assert.throws(() => reader.next(slot), /its records do not fit/);
+    else assert.throws(() => reader.next(slot) && headersOf(slot), /do not fit/);
+  }
+});
+
+test('the header of a batch', async () => {
+  const producer = { producerId: 2n ** 62n + 1n, producerEpoch: 7, baseSequence: 12345, transactional: true };
+  const b = await batchOf([text('a', 5000), text('b', 9000), text('c', 2000)], { codec: 'lz4', producer });
+  const fields = {
+    length: b.readInt32BE(8) + 12,
+    epoch: b.readInt32BE(12),
+    magic: b[16],
+    attributes: b.readInt16BE(21),
+  };
+  assert.deepEqual(fields, { length: b.length, epoch: -1, magic: 2, attributes: 16 | 3 });
+  assert.deepEqual([b.readInt32BE(23), b.readBigInt64BE(27), b.readBigInt64BE(35)], [2, 5000n, 9000n]);
+  const by = [b.readBigInt64BE(43), b.readInt16BE(51), b.readInt32BE(53), b.readInt32BE(57)];
+  assert.deepEqual(by, [producer.producerId, 7, 12345, 3]);
+  const plain = await batchOf([text('a', -1)]);
+  assert.deepEqual([plain.readInt16BE(21), plain.readBigInt64BE(27), plain.readBigInt64BE(35)], [0, -1n, -1n]);
+  assert.deepEqual([plain.readBigInt64BE(43), plain.readInt16BE(51), plain.readInt32BE(53)], [-1n, -1, -1]);
 });
 
 test('an offset behind the batch it is in', async () => {

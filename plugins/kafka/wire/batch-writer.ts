@@ -180,9 +180,10 @@ export class BatchWriter {
     this.#records = 0;
   }
 
-  /** The buffer goes with the batch. The next one will likely be as large. */
+  /** The buffer goes with the batch. The next one will likely be as large; a huge one is forgotten step by step. */
   #handOver(): void {
-    this.#buffer = Buffer.allocUnsafeSlow(Math.max(FIRST_CAPACITY, this.#buffer.length));
+    const { length } = this.#buffer;
+    this.#buffer = Buffer.allocUnsafeSlow(Math.max(FIRST_CAPACITY, this.#end < length >>> 2 ? length >>> 1 : length));
     this.reset();
   }
 
