@@ -150,6 +150,7 @@ test('one byte changed anywhere from the length on: an error with the place, or 
           assert.ok(isSyncError(e) && e.code === 'SOURCE_FORMAT', String(e));
           assert.equal(e.place, 'orders-3@42');
           assert.match(e.message, /orders-3@42/);
+          await assert.rejects(async () => reader.next(slot) || (await reader.more()));
           assert.equal(reader.nextOffset, 42);
           return;
         }
@@ -300,6 +301,13 @@ test('times beyond 2^53 are told as no number, and are not written', async () =>
   const got = await readAll(sealedAgain(batch));
   assert.deepEqual(
     got.records.map((r) => r.timestamp),
+    [NaN, NaN],
+  );
+  // Neither is a small one that is made of two such.
+  const far = await batchOf([text('a', 0), text('b', 2 ** 52)]);
+  far.writeBigInt64BE(-(2n ** 53n) - 1n, 27);
+  assert.deepEqual(
+    (await readAll(sealedAgain(far))).records.map((r) => r.timestamp),
     [NaN, NaN],
   );
   const writer = new BatchWriter({ codec: 'none' });

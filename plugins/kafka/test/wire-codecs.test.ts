@@ -21,7 +21,8 @@ import {
   writeVarlong,
 } from '../wire/varint.js';
 import { readZstd } from '../wire/zstd-frames.js';
-import { batchOf, plainOf, readAll, text } from './wire-support.js';
+import { RecordReader, newRecordSlot } from '../wire/record-reader.js';
+import { ALL, batchOf, plainOf, readAll, text } from './wire-support.js';
 
 const NO_LIMIT = 1 << 30;
 
@@ -239,11 +240,21 @@ test('zstd of many small blocks: what they might hold is over the bound, what th
 for (const codec of CODECS.slice(1)) {
   test(`${codec} data that is none`, async () => {
     for (const bytes of [Buffer.alloc(0), Buffer.from('no such thing')]) {
-      await assert.rejects(readAll(await batchWith(codec, bytes)), (e) => {
-        assert.ok(isSyncError(e) && e.code === 'SOURCE_FORMAT' && e.place === 'orders-3@0', String(e));
-        assert.match(e.message, /The record batch at orders-3@0 is damaged: its /);
-        return true;
-      });
+      const behind = await batchOf([text('behind')], { baseOffset: 2 });
+      const reader = new RecordReader(Buffer.concat([await batchWith(codec, bytes), behind]), ALL);
+      const slot = newRecordSlot();
+      // Whoever calls again does not get what is behind it.
+      for (const _ of [1, 2]) {
+        await assert.rejects(
+          async () => reader.next(slot) || (await reader.more()),
+          (e) => {
+            assert.ok(isSyncError(e) && e.code === 'SOURCE_FORMAT' && e.place === 'orders-3@0', String(e));
+            assert.match(e.message, /The record batch at orders-3@0 is damaged: its /);
+            return true;
+          },
+        );
+        assert.equal(reader.nextOffset, 0);
+      }
     }
   });
 }

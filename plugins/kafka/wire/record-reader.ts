@@ -106,7 +106,7 @@ export class RecordReader {
 
   /**
    * Where to go on: behind the last record that came, and behind control records, aborted ones and gaps that were passed
-   * over. After an error: at the batch that is wrong, or within it.
+   * over. After an error: at the batch that is wrong, or within it; calls throw the same again.
    */
   get nextOffset(): number {
     return this.#nextOffset;
@@ -182,7 +182,7 @@ export class RecordReader {
   #timestamp(delta: number): number {
     const time = this.#appendTime;
     const own = Number.isNaN(time) ? this.#baseTimestamp + delta : time;
-    return Number.isSafeInteger(own) ? own : NaN;
+    return Number.isSafeInteger(own) && Number.isSafeInteger(delta) ? own : NaN;
   }
 
   /** Opens the next batch with records for the caller. False: there is none, or it must be waited for. */
@@ -195,21 +195,25 @@ export class RecordReader {
       // A size that cannot be is looked at as a batch: its header tells what is wrong.
       if (size === null || start + size > this.#batches.length) return false;
       const batch = batchHeaderAt(this.#batches, start, size, this.#place);
+      const passed = this.#isHidden(batch) || batch.lastOffset < this.#from || batch.records === 0;
+      // What cannot be decompressed is not left behind: the next call meets it again.
+      const opened = passed ? null : this.#open(batch);
       this.#nextBatch = batch.end;
       this.#header = batch;
-      if (this.#isHidden(batch) || batch.lastOffset < this.#from || batch.records === 0) continue;
-      if (batch.codec === 'zstd') {
-        this.#waiting = batch;
-        return false;
-      }
-      if (batch.codec === 'none') {
-        this.#begin(batch, this.#batches, batch.start + HEADER_BYTES);
-      } else {
-        const packed = this.#packed(batch);
-        this.#begin(batch, decompress(batch.codec, packed, this.#maxBatchBytes, batch.place), 0);
-      }
-      return true;
+      if (opened !== null) return opened;
     }
+  }
+
+  /** False: it must be waited for. */
+  #open(batch: BatchHeader): boolean {
+    if (batch.codec === 'none') {
+      this.#begin(batch, this.#batches, batch.start + HEADER_BYTES);
+    } else if (batch.codec === 'zstd') {
+      this.#waiting = batch;
+    } else {
+      this.#begin(batch, decompress(batch.codec, this.#packed(batch), this.#maxBatchBytes, batch.place), 0);
+    }
+    return this.#waiting === null;
   }
 
   /** True: nothing in it is for the caller. */
@@ -235,7 +239,7 @@ export class RecordReader {
     this.#left = batch.records;
     this.#baseOffset = batch.baseOffset;
     this.#lastDelta = batch.lastOffset - batch.baseOffset;
-    this.#baseTimestamp = batch.baseTimestamp;
+    this.#baseTimestamp = Number.isSafeInteger(batch.baseTimestamp) ? batch.baseTimestamp : NaN;
     this.#appendTime = batch.appendTime ?? NaN;
   }
 
