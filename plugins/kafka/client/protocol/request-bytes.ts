@@ -1,0 +1,96 @@
+/** The body of a request, in the protocol's primitive types. Grows as needed; compact types are those of flexible versions. */
+export class RequestBytes {
+  #buf: Buffer;
+  #at = 0;
+
+  constructor(size = 256) {
+    this.#buf = Buffer.allocUnsafe(size);
+  }
+
+  #room(bytes: number): number {
+    const at = this.#at;
+    if (at + bytes > this.#buf.length) {
+      const grown = Buffer.allocUnsafe(Math.max(this.#buf.length * 2, at + bytes));
+      this.#buf.copy(grown, 0, 0, at);
+      this.#buf = grown;
+    }
+    this.#at += bytes;
+    return at;
+  }
+
+  i8(v: number): void {
+    const at = this.#room(1);
+    this.#buf.writeInt8(v, at);
+  }
+
+  bool(v: boolean): void {
+    this.i8(v ? 1 : 0);
+  }
+
+  i16(v: number): void {
+    const at = this.#room(2);
+    this.#buf.writeInt16BE(v, at);
+  }
+
+  i32(v: number): void {
+    const at = this.#room(4);
+    this.#buf.writeInt32BE(v, at);
+  }
+
+  i64(v: number | bigint): void {
+    const at = this.#room(8);
+    this.#buf.writeBigInt64BE(BigInt(v), at);
+  }
+
+  uvarint(v: number): void {
+    let rest = v;
+    while (rest > 0x7f) {
+      this.i8(((rest & 0x7f) | 0x80) - 0x100);
+      rest >>>= 7;
+    }
+    this.i8(rest);
+  }
+
+  string(v: string | null): void {
+    if (v === null) {
+      this.i16(-1);
+      return;
+    }
+    const bytes = Buffer.byteLength(v, 'utf8');
+    this.i16(bytes);
+    const at = this.#room(bytes);
+    this.#buf.write(v, at, 'utf8');
+  }
+
+  compactString(v: string): void {
+    const bytes = Buffer.byteLength(v, 'utf8');
+    this.uvarint(bytes + 1);
+    const at = this.#room(bytes);
+    this.#buf.write(v, at, 'utf8');
+  }
+
+  bytes(v: Buffer): void {
+    this.i32(v.length);
+    const at = this.#room(v.length);
+    v.copy(this.#buf, at);
+  }
+
+  array<T>(items: readonly T[] | null, write: (item: T) => void): void {
+    this.i32(items === null ? -1 : items.length);
+    items?.forEach(write);
+  }
+
+  compactArray<T>(items: readonly T[], write: (item: T) => void): void {
+    this.uvarint(items.length + 1);
+    items.forEach(write);
+  }
+
+  /** No tagged fields; ends each structure of a flexible version. */
+  noTags(): void {
+    this.i8(0);
+  }
+
+  finish(): Buffer {
+    return this.#buf.subarray(0, this.#at);
+  }
+}
