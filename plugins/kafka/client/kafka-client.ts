@@ -8,7 +8,25 @@
  * broker did what was asked is then unknown. A call that is aborted before it is sent is not sent. Calls to one node reach
  * it in the order in which they are made; fetches have a connection of their own.
  *
- * FACTS
+ * What Kafka 4.3 answers, by situation (test/client-transactions.test.ts); `epoch + 1`: the broker has fenced the ids.
+ *
+ * | situation | endTxn | other calls | describeTransaction |
+ * |---|---|---|---|
+ * | transaction open, ids of another process | done | | Ongoing |
+ * | committed, commit again | done | abort: INVALID_TXN_STATE | CompleteCommit, our epoch |
+ * | aborted by us, abort again | done | commit: INVALID_TXN_STATE | CompleteAbort, our epoch |
+ * | timed out by the broker, nobody began since | PRODUCER_FENCED | produce: INVALID_PRODUCER_EPOCH | CompleteAbort, epoch + 1 |
+ * | a newer producer began (transaction was open: it is aborted) | PRODUCER_FENCED | add…: PRODUCER_FENCED; produce, txnOffsetCommit: INVALID_PRODUCER_EPOCH | Empty or Ongoing, a later epoch |
+ * | nothing was added since initProducerId | INVALID_TXN_STATE | produce without addPartitionsToTxn: INVALID_TXN_STATE | Empty |
+ * | another producer id, or an id that nobody knows | INVALID_PRODUCER_ID_MAPPING | | null |
+ * | an epoch that is not given out yet | PRODUCER_FENCED | | |
+ *
+ * - So PRODUCER_FENCED of a resumed commit alone is ambiguous, and CompleteAbort with our producer id and our epoch + 1 is proof of a
+ *   timeout: nothing of the transaction is to be seen. After a newer producer began only a marker offset tells.
+ * - An offset in the transaction: `offsetFetch` with `stable: true` waits until it is ended, so ask without it before endTxn.
+ * - The next call after endTxn may find the end under way (CONCURRENT_TRANSACTIONS): it is sent again inside, as is all that a
+ *   coordinator which moves or loads refuses. A record that was sent before the end shows a moment after it.
+ * - initProducerId on an open transaction waits until that is aborted, and gives the same producer id with a later epoch.
  */
 import type { TxnIds } from './protocol/transaction-apis.js';
 
@@ -186,10 +204,16 @@ export interface KafkaClient extends AsyncDisposable {
   /** Null: the broker knows no such id, or cannot say (before Kafka 3.0). */
   describeTransaction(transactionalId: string, signal: AbortSignal): Promise<TransactionState | null>;
 
-  /** In the order of the partitions. Waits for transactions that are being ended (Kafka 2.5 and later). */
+  /**
+   * In the order of the partitions.
+   * @param o `stable`: wait, as long as the time limit lets, while a transaction that has offsets of these partitions is open or is being
+   * ended (Kafka 2.5 and later; error UNSTABLE_OFFSET_COMMIT). Without it the answer is what was committed before, also for a
+   * moment after the end of the transaction.
+   */
   offsetFetch(
     group: string,
     partitions: readonly TopicPartition[],
+    o: { readonly stable: boolean },
     signal: AbortSignal,
   ): Promise<readonly CommittedOffset[]>;
   /** As a group without members; one that has members refuses it (UNKNOWN_MEMBER_ID). */

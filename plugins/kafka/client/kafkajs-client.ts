@@ -252,10 +252,11 @@ class KafkajsClient implements KafkaClient {
   async offsetFetch(
     group: string,
     partitions: readonly TopicPartition[],
+    o: { readonly stable: boolean },
     signal: AbortSignal,
   ): Promise<readonly CommittedOffset[]> {
     const asked = this.#asked('OffsetFetch', `read the offsets of group ${group}`, group, group);
-    const q = { group, parts: partitions };
+    const q = { group, parts: partitions, stable: o.stable };
     const refused = ({ code, parts }: { code: number; parts: readonly PartitionCode[] }): Refusal | null =>
       code === 0 ? refusedParts(group, null)(parts) : { code };
     const { parts } = await this.#coordinators.call(

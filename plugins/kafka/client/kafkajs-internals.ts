@@ -28,9 +28,21 @@ export const silentLogger: KafkajsLogger = {
   error: () => undefined,
 };
 
+/** How a mechanism of our own logs in. */
+export type KafkajsAuthenticator = (o: {
+  readonly saslAuthenticate: (exchange: {
+    readonly request: { readonly encode: () => Promise<Buffer> };
+    /** `decode` gets the answer behind its length (int32). */
+    readonly response: {
+      readonly decode: (answer: Buffer) => Promise<string>;
+      readonly parse: (text: string) => Promise<string>;
+    };
+  }) => Promise<string | undefined>;
+}) => { readonly authenticate: () => Promise<void> };
+
 export type KafkajsSasl =
   | { mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'; username: string; password: string }
-  | { mechanism: 'OAUTHBEARER'; oauthBearerProvider: () => Promise<{ value: string }> };
+  | { mechanism: 'OAUTHBEARER'; authenticationProvider: KafkajsAuthenticator };
 
 export interface ConnectionInit {
   readonly host: string;

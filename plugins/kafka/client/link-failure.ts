@@ -1,5 +1,8 @@
 /** What goes wrong below the protocol: no connection, no login, no answer. */
 
+import { isSyncError } from 'syncx/plugin-api';
+import { LoginRefused } from './oauth-login.js';
+
 /**
  * - `lost`: it may come about at another try, or at another broker;
  * - `refused`: it fails again until a person acts (login, certificate, version).
@@ -70,21 +73,24 @@ function ofSocket(code: string): readonly [LinkTrouble, string] | null {
   return unreachable === undefined ? null : ['lost', unreachable];
 }
 
-const LOGIN = 'Check user name, password and mechanism of the job, and the users of the brokers.';
+const LOGIN = 'Check user name, password or token, and mechanism of the job, and the users of the brokers.';
 
 /**
  * @param phase `connect` while nothing was said yet: a broker that hangs up then speaks another protocol.
  */
 export function linkFailure(e: unknown, address: string, phase: 'connect' | 'login' | 'use'): LinkFailure {
   if (e instanceof LinkFailure) return e;
+  if (isSyncError(e)) return new LinkFailure('refused', address, e.message, e.hint ?? null, e); // of a token's file
   const { name, message, type, code } =
     e instanceof Error ? (e as Error & KafkajsError) : { name: '', message: String(e) };
   const word = typeof type === 'string' ? type : typeof code === 'string' ? code : '';
   // kafkajs puts the broker's words behind its own; the broker's may name the user, and never the password.
-  if (name === 'KafkaJSSASLAuthenticationError' || word.includes('SASL'))
+  if (e instanceof LoginRefused || name === 'KafkaJSSASLAuthenticationError' || word.includes('SASL'))
     return new LinkFailure('refused', address, message, LOGIN, e);
   const socket = ofSocket(word);
-  const text = word !== '' && !message.includes(word) ? `${word}: ${message}` : message;
+  // `…:SSL routines:ssl3_read_bytes:sslv3 alert bad certificate:…/rec_layer_s3.c:1601:…`
+  const plain = /:SSL routines:[^:]*:([^:]+):/.exec(message)?.[1] ?? message;
+  const text = word !== '' && !plain.includes(word) ? `${word}: ${plain}` : plain;
   if (socket !== null) return new LinkFailure(socket[0], address, text, socket[1], e);
   const hangsUp = name === 'KafkaJSConnectionClosedError' || word === 'ECONNRESET' || word === 'EPIPE';
   if (hangsUp && phase !== 'use') {

@@ -37,6 +37,7 @@ export class NodeLink {
   readonly #ready: Promise<ReadonlyMap<number, VersionRange>>;
   #socket: Socket | null = null;
   #dead: LinkFailure | null = null;
+  /** `use` from the first answer on: who should log in, and does not, is hung up on at the first request. */
   #phase: 'connect' | 'login' | 'use' = 'connect';
 
   constructor(at: BrokerAddress, settings: LinkSettings) {
@@ -103,9 +104,7 @@ export class NodeLink {
     };
     try {
       // A socket that is closed during TLS or SASL leaves kafkajs waiting for ever.
-      const versions = await Promise.race([connected(), this.#death]);
-      this.#phase = 'use';
-      return versions;
+      return await Promise.race([connected(), this.#death]);
     } catch (e) {
       const failure = linkFailure(e, this.address, this.#phase);
       this.#die(failure);
@@ -128,7 +127,7 @@ export class NodeLink {
     this.#connection.rejectRequests(why);
     // Without requests there is nothing that it would wait for.
     void this.#connection.disconnect().catch(() => undefined);
-    this.#socket?.destroy();
+    this.#socket?.destroy(why); // with an error: only that ends kafkajs's timer of a connection that is being made
   }
 
   /** Whatever is under way fails; idempotent. */
@@ -164,7 +163,9 @@ export class NodeLink {
       this.#die(new LinkFailure('lost', this.address, message, 'See request.timeout.ms, and the log of the broker.'));
     }, limitMs);
     try {
-      return await this.#exchange(api, q, version);
+      const answer = await this.#exchange(api, q, version);
+      this.#phase = 'use';
+      return answer;
     } catch (e) {
       throw this.#failed(e);
     } finally {
@@ -179,7 +180,7 @@ export class NodeLink {
       return failure;
     }
     if (e instanceof Error && e.name.startsWith('KafkaJS')) {
-      const failure = this.#dead ?? linkFailure(e, this.address, 'use');
+      const failure = this.#dead ?? linkFailure(e, this.address, this.#phase);
       this.#die(failure);
       return failure;
     }

@@ -9,6 +9,7 @@ import { never, onKafka, type TestBroker } from './kafka-servers.js';
 
 const T0 = 1_700_000_000_000;
 const MINUTE = 60_000;
+const STABLE = { stable: true };
 
 /** The broker's word and our code. */
 async function refusal(work: Promise<unknown>): Promise<string> {
@@ -78,6 +79,8 @@ onKafka('an open transaction holds the last stable offset; aborted ones are list
   await b.client.endTxn(ids, false, never);
   await until('aborted', async () => (await latest(b, topic, 'committed')) === 3);
   assert.deepEqual((await seen(b, topic, true)).aborted, [{ producerId: ids.producerId, firstOffset: 0 }]);
+  assert.equal(await refusal(b.client.endTxn(ids, false, never)), 'done');
+  assert.equal(await refusal(b.client.endTxn(ids, true, never)), 'SOURCE_IO INVALID_TXN_STATE');
   // The next transaction at once: CONCURRENT_TRANSACTIONS of the broker is waited for inside.
   await b.client.addPartitionsToTxn(ids, [{ topic, partition: 0 }], never);
   assert.equal(await send(b.client, ids, topic, ['c'], 2), null);
@@ -99,10 +102,12 @@ onKafka(
 
     const second = b.open('sink');
     assert.equal((await second.describeTransaction(ids.transactionalId, never))?.state, 'Ongoing');
-    const read = second.offsetFetch(group, [{ topic, partition: 0 }], AbortSignal.timeout(300));
-    await assert.rejects(read, 'an offset in an open transaction is waited for');
+    const at = [{ topic, partition: 0 }];
+    assert.equal((await second.offsetFetch(group, at, { stable: false }, never))[0]?.offset, null);
+    const quick = b.open('sink', { requestTimeoutMs: 300 });
+    assert.equal(await refusal(quick.offsetFetch(group, at, STABLE, never)), 'SINK_IO UNSTABLE_OFFSET_COMMIT');
     await second.endTxn(ids, true, never);
-    assert.deepEqual(await second.offsetFetch(group, [{ topic, partition: 0 }], never), [
+    assert.deepEqual(await second.offsetFetch(group, at, STABLE, never), [
       { topic, partition: 0, offset: 77, metadata: 'run-1' },
     ]);
     await until('committed', async () => (await seen(b, topic, true)).records === 3);
@@ -183,11 +188,11 @@ onKafka('offsets of a group without members: nothing committed is null, metadata
   const group = b.fresh('g');
   const both = [0, 1].map((partition) => ({ topic, partition }));
   assert.deepEqual(
-    (await b.client.offsetFetch(group, both, never)).map((o) => o.offset),
+    (await b.client.offsetFetch(group, both, STABLE, never)).map((o) => o.offset),
     [null, null],
   );
   await b.client.offsetCommit(group, [{ topic, partition: 1, offset: 5, metadata: 'm' }], never);
-  const [zero, one] = await b.client.offsetFetch(group, both, never);
+  const [zero, one] = await b.client.offsetFetch(group, both, STABLE, never);
   assert.deepEqual([zero?.offset, one?.offset, one?.metadata], [null, 5, 'm']);
   const bad = b.client.offsetCommit(group, [{ topic: b.fresh(), partition: 0, offset: 1, metadata: null }], never);
   await assert.rejects(bad, /cannot commit offsets of group .* \(t-.*-0\): UNKNOWN_TOPIC_OR_PARTITION/);

@@ -139,7 +139,11 @@ export interface OffsetFetchPart extends PartitionCode {
 
 /** Version 7 can be asked to wait for transactions that are being ended (UNSTABLE_OFFSET_COMMIT); older ones answer what was. */
 export const OFFSET_FETCH: Api<
-  { readonly group: string; readonly parts: readonly { readonly topic: string; readonly partition: number }[] },
+  {
+    readonly group: string;
+    readonly stable: boolean;
+    readonly parts: readonly { readonly topic: string; readonly partition: number }[];
+  },
   { readonly code: number; readonly parts: readonly OffsetFetchPart[] }
 > = {
   key: 9,
@@ -162,7 +166,7 @@ export const OFFSET_FETCH: Api<
       });
       w.noTags();
     });
-    w.bool(true); // stable offsets only
+    w.bool(q.stable);
     w.noTags();
   },
   decode(r, version) {
