@@ -3,6 +3,7 @@
  * with producer ids of its own. So they are sent again, within a limit, where the coordinator moves, loads, is busy with
  * the end of a transaction, or does not answer.
  */
+import { isSyncError } from 'syncx/plugin-api';
 import { Backoff } from './backoff.js';
 import { brokerError, errorWord, linkError, type Asked } from './broker-errors.js';
 import { LinkFailure } from './link-failure.js';
@@ -100,9 +101,11 @@ export class Coordinators {
       const doing = no.place === undefined ? asked.doing : `${asked.doing} (${no.place})`;
       return { trouble: brokerError(word, null, { ...asked, doing, place, resource }), word };
     } catch (e) {
-      if (!(e instanceof LinkFailure)) throw e;
-      if (e.trouble === 'refused') throw linkError(e, asked);
-      return { trouble: linkError(e, asked), word: null };
+      const failure = e instanceof LinkFailure ? e : isSyncError(e) ? e.cause : null; // of sendToAny: told already
+      if (!(failure instanceof LinkFailure) || !(e instanceof Error)) throw e;
+      const trouble = e === failure ? linkError(failure, asked) : e;
+      if (failure.trouble === 'refused') throw trouble;
+      return { trouble, word: null };
     }
   }
 

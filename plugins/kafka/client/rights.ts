@@ -38,7 +38,7 @@ export interface MissingRight {
  */
 export function missingRight(api: string, word: string, resource: string): MissingRight {
   const said = (right: string, kind: string, option: string): MissingRight => ({
-    message: `the right ${right.toUpperCase()} on ${kind} is missing`,
+    message: `the right ${right.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()} on ${kind} is missing`,
     hint: `Let the user have it: kafka-acls --add --operation ${right} ${option} --allow-principal User:…`,
   });
   const quoted = `'${resource}'`;

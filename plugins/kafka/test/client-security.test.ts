@@ -185,5 +185,5 @@ onKafka('a user without rights is told which one is missing, on what', async (b)
   await denied(`READ on topic ${closed}`, client.offsetCommit(b.fresh('limited'), other, never));
   const made = { topic: b.fresh(), partitions: 1, replicas: 1, configs: {} };
   await denied(`CREATE on topic ${made.topic}`, client.createTopics([made], never));
-  await denied(`DESCRIBECONFIGS on topic ${mine}`, client.topicConfigs(mine, never));
+  await denied(`DESCRIBE_CONFIGS on topic ${mine}`, client.topicConfigs(mine, never));
 });
