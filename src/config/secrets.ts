@@ -1,7 +1,7 @@
 /** Secrets inside of options that are not secret as a whole: connection URLs, maps of client properties. */
 
 /** Names of properties and URL parameters whose values nobody else may see. */
-const SECRET = String.raw`(?:pass(?:word|wd|phrase)?|pwd|secret|token|jaas|credential|private.?key|api.?key|access.?key|signature\b|\bsig\b)`;
+const SECRET = String.raw`(?:pass(?:word|wd|phrase)?|pwd|secret|token|jaas|credential|private.?key|keystore\.key|api.?key|access.?key|signature\b|\bsig\b)`;
 const SECRET_NAME = new RegExp(SECRET, 'i');
 
 export function isSecretName(name: string): boolean {

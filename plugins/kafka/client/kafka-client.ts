@@ -221,7 +221,7 @@ export interface KafkaClient extends AsyncDisposable {
 
   /** A topic that is there already counts as created. Waits until all partitions have leaders. */
   createTopics(topics: readonly NewTopic[], signal: AbortSignal): Promise<void>;
-  /** The topic's number of partitions from now on. */
+  /** `count`: of the topic from now on; one that has as many or more stays as it is. */
   createPartitions(topic: string, count: number, signal: AbortSignal): Promise<void>;
   deleteTopics(topics: readonly string[], signal: AbortSignal): Promise<void>;
   /** Records below the offsets. */

@@ -25,7 +25,6 @@ export interface LinkSettings {
   readonly sasl: (() => KafkajsSasl) | null;
 }
 
-const SASL_HANDSHAKE = 17;
 const SASL_AUTHENTICATE = 36;
 const KEEP_ALIVE_MS = 30_000;
 
@@ -99,7 +98,7 @@ export class NodeLink {
       );
       this.#connection.setSupportAuthenticationProtocol(versions.has(SASL_AUTHENTICATE));
       this.#phase = 'login';
-      if (this.#settings.sasl !== null && versions.has(SASL_HANDSHAKE)) await this.#connection.authenticate();
+      if (this.#settings.sasl !== null) await this.#connection.authenticate();
       return versions;
     };
     try {
@@ -151,7 +150,7 @@ export class NodeLink {
   async send<Q, A>(api: Api<Q, A>, q: Q, limitMs: number): Promise<A | null> {
     const version = await this.versionOf(api);
     if (version === null) {
-      const hint = 'The broker is older or newer than this tool knows: see the README of the plugin for versions.';
+      const hint = 'Brokers from Kafka 1.1 on are known, and tried with 4.3.';
       throw new LinkFailure('refused', this.address, `the broker has no version of ${api.name} that we speak`, hint);
     }
     if (api.answered?.(q) === false) {

@@ -27,6 +27,9 @@ const AGAIN: ReadonlySet<string> = new Set([
 ]);
 const NEW_TOPIC_TRIES = 5;
 
+/** There are that many or more, perhaps since an earlier try whose answer was lost. */
+const isEnough = (word: string): boolean => word === 'INVALID_PARTITIONS';
+
 export class TopicAdmin {
   readonly #nodes: Nodes;
   readonly #leaders: Leaders;
@@ -92,7 +95,7 @@ export class TopicAdmin {
 
   async createPartitions(topic: string, count: number, signal: AbortSignal): Promise<void> {
     const q = { topic, count, timeoutMs: this.#limitMs };
-    await this.#change(CREATE_PARTITIONS, q, 'add partitions to topic', [topic], () => false, signal);
+    await this.#change(CREATE_PARTITIONS, q, 'add partitions to topic', [topic], isEnough, signal);
     await this.#untilThere([topic], (t) => t.leaders >= count, signal);
     await this.#untilLed([topic], signal);
   }

@@ -211,6 +211,7 @@ onKafka('topics: created twice, settings, more partitions, refused settings', as
   assert.equal((await b.client.topicConfigs(topic, never)).get('max.message.bytes'), '12345');
   assert.match((await b.client.brokerConfigs(never)).get('transaction.max.timeout.ms') ?? '', /^\d+$/);
   await b.client.createPartitions(topic, 3, never);
+  await b.client.createPartitions(topic, 3, never);
   assert.equal((await b.client.metadata([topic], never)).topics[0]?.partitions.length, 3);
   const bad = { topic: b.fresh(), partitions: 1, replicas: 5, configs: {} };
   await assert.rejects(b.client.createTopics([bad], never), /cannot create topic .*: INVALID_REPLICATION_FACTOR/);

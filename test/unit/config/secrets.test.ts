@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { publicUrl, secretsOfUrl } from '../../../src/config/secrets.js';
+import { isSecretName, publicUrl, secretsOfUrl } from '../../../src/config/secrets.js';
 
 describe('secrets in URLs', () => {
   for (const [url, shown, secret] of [
@@ -38,4 +38,11 @@ describe('secrets in URLs', () => {
       assert.deepEqual(secretsOfUrl(url), []);
     }
   });
+});
+
+test('properties of Kafka clients whose values are secret', () => {
+  for (const name of ['sasl.jaas.config', 'ssl.key.password', 'ssl.keystore.key', 'ssl.truststore.password'])
+    assert.ok(isSecretName(name), name);
+  for (const name of ['ssl.keystore.location', 'ssl.keystore.type', 'bootstrap.servers', 'key.serializer'])
+    assert.ok(!isSecretName(name), name);
 });
