@@ -58,6 +58,8 @@ export interface ConnectionInit {
   readonly requestTimeout: number;
   /** False: requests have no time limit, so that no timer runs ten times a second. */
   readonly enforceRequestTimeout: boolean;
+  /** How long (ms) before the end of a session it logs in again, at the next request. */
+  readonly reauthenticationThreshold: number;
   /** It is written to: one object for each connection. */
   readonly sasl: KafkajsSasl | null;
 }

@@ -27,6 +27,8 @@ export interface LinkSettings {
 
 const SASL_AUTHENTICATE = 36;
 const KEEP_ALIVE_MS = 30_000;
+/** kafkajs's 10 s make it log in at each request of a session that is no longer; brokers refuse two logins in a second. */
+const LOGIN_AGAIN_MS = 2000;
 
 export class NodeLink {
   readonly address: string;
@@ -52,6 +54,7 @@ export class NodeLink {
       connectionTimeout: settings.connectTimeoutMs,
       requestTimeout: settings.connectTimeoutMs,
       enforceRequestTimeout: false,
+      reauthenticationThreshold: LOGIN_AGAIN_MS,
       sasl: settings.sasl?.() ?? null,
       socketFactory: ({ onConnect }) => this.#openSocket(onConnect),
     });

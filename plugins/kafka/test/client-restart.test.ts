@@ -11,13 +11,17 @@ const lib = process.env['SYNC_KAFKA_LIB'] ?? '';
 const why = 'no server: SYNC_KAFKA_LIB is not set; see install/services/README.md';
 const CI = !['', '0', 'false'].includes(process.env['CI'] ?? '');
 
-test(
-  'kill -9 of the broker: fetch and produce fail at once, endTxn waits for it, and all goes on with the same client',
-  {
-    skip: lib === '' && !CI ? why : false,
-  },
-  async () => {
+/** Skipped, and said so, where there are no programs; in CI that fails. */
+function onOwnKafka(name: string, body: () => Promise<void>): void {
+  test(name, { skip: lib === '' && !CI ? why : false }, async () => {
     if (lib === '') throw new Error(why);
+    await body();
+  });
+}
+
+onOwnKafka(
+  'kill -9 of the broker: fetch and produce fail at once, endTxn waits for it, and all goes on with the same client',
+  async () => {
     await using broker = await OwnBroker.make(lib);
     await using client = openKafkajsClient(settingsFor([broker.at], { requestTimeoutMs: 60_000 }), 'sink');
     const topic = 'restart';
@@ -66,3 +70,26 @@ test(
     }
   },
 );
+
+onOwnKafka('sessions that end: the client logs in again in time, and what is in flight stays in order', async () => {
+  const sessionMs = 4000;
+  await using broker = await OwnBroker.make(lib, { sessionMs });
+  const sasl = () => ({ mechanism: 'PLAIN', username: 'sync', password: 'password' }) as const;
+  await using client = openKafkajsClient(settingsFor([broker.sasl], { sasl }), 'sink');
+  const at = { topic: 'sessions', partition: 0 };
+  await client.createTopics([{ topic: at.topic, partitions: 1, replicas: 1, configs: {} }], never);
+  const node = await client.leaderOf(at, never);
+  const ids = await client.initProducerId(null, 60_000, never);
+  const o = { acks: -1, timeoutMs: 5000, transactionalId: null } as const;
+  let sequence = 0;
+  const lane = async (): Promise<void> => {
+    for (const end = performance.now() + 2.5 * sessionMs; performance.now() < end;) {
+      const batch = handMadeBatch(['a'], 1_700_000_000_000, { ...ids, sequence: sequence++, transactional: false });
+      const [p] = await client.produce(node, [{ ...at, batch }], o, never);
+      assert.equal(p?.error, null);
+    }
+  };
+  await Promise.all([lane(), lane(), lane(), lane()]);
+  const [latest] = await client.listOffsets([{ ...at, at: 'latest' }], 'uncommitted', never);
+  assert.equal(latest?.offset, sequence);
+});
