@@ -6,6 +6,7 @@ import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { LineServer, send, type Serve } from '../../plugins/socket/test/support.js';
+import { kafkaTest } from '../support/kafka.js';
 import { openSession, type ServerRow } from '../support/databases.js';
 import { serverTest, testServer, type TestServer } from '../support/services.js';
 import { ROOT, sync } from '../support/sync.js';
@@ -128,7 +129,7 @@ const MYSQL: Readonly<Record<string, (ws: Workspace, server: TestServer, again: 
 const names = readdirSync(join(ROOT, 'job-configs')).filter((n) => n.endsWith('.json') && n !== 'job.schema.json');
 
 test('every example job has a check here', () => {
-  assert.deepEqual(names.sort(), [...Object.keys(CHECKS), ...Object.keys(MYSQL)].sort());
+  assert.deepEqual(names.sort(), [...Object.keys(CHECKS), ...Object.keys(MYSQL), 'kafka-to-file.json'].sort());
 });
 
 for (const name of Object.keys(CHECKS)) {
@@ -160,3 +161,21 @@ for (const [name, check] of Object.entries(MYSQL)) {
     await check(ws, server, run);
   });
 }
+
+kafkaTest('kafka-to-file.json runs', async (kafka) => {
+  await using topic = await kafka.topic({ partitions: 2 });
+  const order = (id: number) => ({
+    partition: id % 2,
+    value: JSON.stringify({ id, customer: { name: `Customer ${String(id)}` }, amount: id * 1.37 }),
+  });
+  await topic.send(Array.from({ length: 100 }, (_, i) => order(i + 1)));
+  using ws = new Workspace();
+  cpSync(join(ROOT, 'job-configs'), ws.path('job-configs'), { recursive: true });
+  const env = { SYNC_KAFKA_BROKERS: kafka.brokers };
+  const args = ['run', 'job-configs/kafka-to-file.json', '-p', `topic=${topic.name}`, '--output', 'json'];
+  const r = await sync(args, { cwd: ws.dir, env });
+  assert.equal(r.code, 0, r.stderr);
+  const lines = publishedLines(ws.path('out/kafka-to-file'));
+  assert.equal(lines.length, 101);
+  assert.ok(lines.includes('1,Customer 1,1.25,0'));
+});

@@ -3,8 +3,11 @@ import type { LogicalType } from '../../plugin-api/index.js';
 import type { ColumnSpec } from './column-spec.js';
 import type { FileFacts } from './record-decoder.js';
 
-/** What a column can say of where its row comes from. */
-export type MetaKind = 'file' | 'path' | 'line' | 'mtime' | 'size';
+/** What a column can say of the file that its row comes from. */
+export type FileMeta = 'file' | 'path' | 'line' | 'mtime' | 'size';
+/** What a column can say of the record of a topic that its row comes from. */
+export type RecordMeta = 'topic' | 'partition' | 'offset' | 'timestamp' | 'key' | 'headers';
+export type MetaKind = FileMeta | RecordMeta;
 
 export const META_TYPES: Readonly<Record<MetaKind, LogicalType>> = {
   file: { is: 'string' },
@@ -13,7 +16,17 @@ export const META_TYPES: Readonly<Record<MetaKind, LogicalType>> = {
   line: { is: 'int64' },
   mtime: { is: 'timestamp', fraction: 6 },
   size: { is: 'int64' },
+  topic: { is: 'string' },
+  partition: { is: 'int32' },
+  offset: { is: 'int64' },
+  timestamp: { is: 'timestamp', fraction: 3 },
+  key: { is: 'string' },
+  headers: { is: 'json' },
 };
+
+const FILE_META: ReadonlySet<MetaKind> = new Set<FileMeta>(['file', 'path', 'line', 'mtime', 'size']);
+const isFileMeta = (kind: MetaKind): kind is FileMeta => FILE_META.has(kind);
+
 
 /** True: the cell is in the record; else it is a constant or a meta column. */
 export const fromRecord = (c: ColumnSpec): boolean => c.value === null && c.meta === null;
@@ -26,7 +39,7 @@ function timestampText(ns: bigint): string {
   return `${date.toISOString().slice(0, 19).replace('T', ' ')}.${fraction.toString().padStart(6, '0')}`;
 }
 
-function metaText(kind: Exclude<MetaKind, 'line'>, file: FileFacts): string {
+function metaText(kind: Exclude<FileMeta, 'line'>, file: FileFacts): string {
   if (kind === 'file') return basename(file.path);
   if (kind === 'path') return file.path;
   return kind === 'size' ? String(file.size) : timestampText(file.mtimeNs);
@@ -38,6 +51,6 @@ function metaText(kind: Exclude<MetaKind, 'line'>, file: FileFacts): string {
  */
 export function constantOf(c: ColumnSpec, file: FileFacts | null): Buffer | 'null' | 'line' | null {
   if (c.meta === 'line') return 'line';
-  if (c.meta !== null) return file === null ? 'null' : Buffer.from(metaText(c.meta, file));
+  if (c.meta !== null) return file === null || !isFileMeta(c.meta) ? 'null' : Buffer.from(metaText(c.meta, file));
   return c.value === null ? null : Buffer.from(c.value);
 }

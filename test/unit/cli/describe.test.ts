@@ -183,7 +183,7 @@ test('as JSON: facts and the schema, as it is', async () => {
 });
 
 describe('what is wrong', () => {
-  const KNOWN = 'known plugins: file, mysql, socket, stream';
+  const KNOWN = 'known plugins: file, kafka, mysql, socket, stream';
   for (const [args, message] of [
     [['strem'], 'PLUGIN_UNKNOWN: no plugin is named "strem"; did you mean "stream"?'],
     [['oracle'], `PLUGIN_UNKNOWN: no plugin is named "oracle"; ${KNOWN}`],

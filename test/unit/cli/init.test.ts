@@ -65,7 +65,7 @@ describe('every pair', () => {
     }
   }
   // Rows of readers that need no server, into writers that need none.
-  const SERVERS = ['socket', 'mysql'];
+  const SERVERS = ['socket', 'mysql', 'kafka'];
   for (const reader of names('reader').filter((n) => !SERVERS.includes(n))) {
     for (const writer of names('writer').filter((n) => !SERVERS.includes(n))) {
       test(`${reader} to ${writer} runs`, async () => {

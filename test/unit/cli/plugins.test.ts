@@ -11,6 +11,7 @@ const { version: v } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8
 const BUILTIN = `NAME    KIND    VERSION  INPUT       REPLAYABLE  DELIVERY                                              PACKAGE  NOTES
 file    reader  ${v}    by options  by options  -                                                     syncx    also txtfile, localfile
 file    writer  ${v}    -           -           exactly-once, at-least-once                           syncx    also txtfile, localfile
+kafka   reader  ${v}    by options  yes         -                                                     syncx
 mysql   reader  ${v}    by options  yes         -                                                     syncx    also mysqld, mariadb
 mysql   writer  ${v}    -           -           exactly-once, effectively-once-by-key, at-least-once  syncx    also mysqld, mariadb
 socket  reader  ${v}    unbounded   no          -                                                     syncx
@@ -55,11 +56,20 @@ test('installed packages; one that cannot be used is a line with its error', asy
   const all = JSON.parse(json.stdout) as readonly Readonly<Record<string, unknown>>[];
   const byName = (name: string): unknown => all.find((p) => p['package'] === name);
   assert.deepEqual(
-    all.slice(0, 7).map((p) => `${String(p['name'])} ${String(p['kind'])}`),
-    ['file reader', 'file writer', 'mysql reader', 'mysql writer', 'socket reader', 'stream reader', 'stream writer'],
+    all.slice(0, 8).map((p) => `${String(p['name'])} ${String(p['kind'])}`),
+    [
+      'file reader',
+      'file writer',
+      'kafka reader',
+      'mysql reader',
+      'mysql writer',
+      'socket reader',
+      'stream reader',
+      'stream writer',
+    ],
   );
-  assert.equal(all.length, 14);
-  assert.deepEqual(all[6], {
+  assert.equal(all.length, 15);
+  assert.deepEqual(all[7], {
     name: 'stream',
     kind: 'writer',
     version: v,
@@ -109,7 +119,7 @@ test('installed packages; one that cannot be used is a line with its error', asy
   const text = await plugins(ws, [], {});
   assert.equal(text.code, 0);
   const lines = text.stdout.trimEnd().split('\n');
-  assert.equal(lines.length, 15);
+  assert.equal(lines.length, 16);
   const line = (name: string): string => lines.find((l) => l.startsWith(`${name} `))?.replace(/ {2,}/g, '  ') ?? '';
   assert.equal(line('good'), 'good  reader  2.1.0  bounded  yes  -  syncx-plugin-good');
   assert.equal(line('silent'), 'silent  reader  ?  by options  ?  -  @acme/syncx-plugin-silent');

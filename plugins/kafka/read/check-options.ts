@@ -1,0 +1,64 @@
+import type { Finding } from 'syncx/plugin-api';
+import { checkColumns } from 'syncx/plugin-kit';
+import type { ReaderOptions } from '../reader-options.js';
+import { parseOffsets } from './offset-text.js';
+
+/** Null: they depend on what there is. */
+export function topicNames(o: ReaderOptions): readonly string[] | null {
+  if (o.topicPattern !== undefined) return null;
+  return (
+    o.topics ??
+    (o.topic ?? '')
+      .split(',')
+      .map((t) => t.trim())
+      .filter((t) => t !== '')
+  );
+}
+
+/** What the schema alone cannot say. */
+export function checkReaderOptions(o: ReaderOptions): readonly Finding[] {
+  const findings: Finding[] = [];
+  const say = (path: string, message: string, hint: string): void => void findings.push({ path, message, hint });
+  const given = (['topic', 'topics', 'topicPattern'] as const).filter((k) => o[k] !== undefined);
+  if (given.length !== 1) {
+    const message = given.length === 0 ? 'no topic is named' : `${given.join(' and ')} exclude each other`;
+    say(given[1] ?? 'topic', message, 'Give one of topic, topics and topicPattern.');
+  } else if (topicNames(o)?.length === 0) say('topic', 'no topic is named', 'Name one, or several with commas.');
+  if (o.topicPattern !== undefined && !isPattern(o.topicPattern))
+    say('topicPattern', `\`${o.topicPattern}\` is no regular expression`, 'Write it as orders_.*');
+  const needs = (mode: string, path: 'timestamp' | 'offset' | 'boundedTimestamp' | 'boundedOffset'): void => {
+    if (o[path] === undefined) say(path, `${mode} needs ${path}`, `Give ${path}.`);
+  };
+  if (o.mode === 'timestamp') needs('mode timestamp', 'timestamp');
+  if (o.mode === 'specific-offsets') needs('mode specific-offsets', 'offset');
+  if (o.bounded === 'timestamp') needs('bounded timestamp', 'boundedTimestamp');
+  if (o.bounded === 'offsets') needs('bounded offsets', 'boundedOffset');
+  for (const path of ['offset', 'boundedOffset'] as const) {
+    const parsed = o[path] === undefined ? null : parseOffsets(o[path], topicNames(o));
+    if (typeof parsed === 'string') say(path, parsed, 'Write it as partition:0,offset:42;partition:1,offset:300.');
+  }
+  if (o.mode === 'group-offsets' && groupOf(o) === null)
+    say('groupId', 'mode group-offsets needs a group', 'Give groupId, or another mode.');
+  const json = o.codec === 'json';
+  if (o.codec === 'raw' && (o.column.length !== 1 || o.column[0] !== '*'))
+    say('column', 'codec raw has columns of its own: value, key, headers, timestamp', 'Leave column out.');
+  return [...findings, ...checkColumns(o.column, { json, star: json ? 'json' : 'message' })];
+}
+
+export function isPattern(text: string): boolean {
+  try {
+    return new RegExp(`^(?:${text})$`).test('') || true;
+  } catch {
+    return false;
+  }
+}
+
+export function groupOf(o: ReaderOptions): string | null {
+  return o.groupId ?? textOf(o, 'group.id');
+}
+
+/** A setting of the Java client; null: it is not there. */
+export function textOf(o: ReaderOptions, key: string): string | null {
+  const value = o.consumerSettings[key];
+  return value === undefined || value === null ? null : String(value);
+}

@@ -1,0 +1,34 @@
+import { SyncError } from 'syncx/plugin-api';
+import type { KafkaClient, Topic, TopicPartition } from '../client/kafka-client.js';
+import type { ReaderOptions } from '../reader-options.js';
+import { topicNames } from './check-options.js';
+
+/** All partitions of the job's topics, as they are now. @throws SyncError SOURCE_MISSING where a topic is not there. */
+export async function partitionsOf(
+  client: KafkaClient,
+  o: ReaderOptions,
+  signal: AbortSignal,
+): Promise<readonly TopicPartition[]> {
+  const names = topicNames(o);
+  const { topics } = await client.metadata(names, signal);
+  const wanted = names === null ? topics.filter((t) => isWanted(t, o.topicPattern ?? '')) : topics;
+  if (wanted.length === 0) {
+    throw new SyncError('SOURCE_MISSING', `no topic matches ${o.topicPattern ?? ''}`, {
+      place: o.topicPattern ?? '',
+      blame: 'config',
+      hint: 'Check topicPattern, and that the user may DESCRIBE the topics.',
+    });
+  }
+  for (const t of wanted) if (t.error !== null) throw missing(t.topic, t.error);
+  return wanted.flatMap((t) => t.partitions.map(({ partition }) => ({ topic: t.topic, partition })));
+}
+
+const isWanted = (t: Topic, pattern: string): boolean => !t.internal && new RegExp(`^(?:${pattern})$`).test(t.topic);
+
+function missing(topic: string, word: string): SyncError {
+  return new SyncError('SOURCE_MISSING', `the topic ${topic} cannot be read: ${word}`, {
+    place: topic,
+    blame: 'config',
+    hint: 'Check the name of the topic and the rights of the user (topic READ and DESCRIBE).',
+  });
+}

@@ -1,0 +1,182 @@
+import {
+  SyncError,
+  defineReader,
+  type JsonValue,
+  type LaneContext,
+  type LaneReader,
+  type PluginContext,
+  type Position,
+  type Reader,
+  type Split,
+  type SplitFacts,
+  type SplitPlanner,
+} from 'syncx/plugin-api';
+import { columnSpecs, isSpec, unnamed } from 'syncx/plugin-kit';
+import type { KafkaClient, TopicPartition } from './client/kafka-client.js';
+import { openClient } from './open-client.js';
+import { checkReaderOptions, groupOf, textOf, topicNames } from './read/check-options.js';
+import { KafkaLaneReader, type LaneReading } from './read/lane-reader.js';
+import { parseOffsets } from './read/offset-text.js';
+import { KafkaPlanner, decodePlan, planOf, type KafkaPlan } from './read/planner.js';
+import { recordRows } from './read/record-rows.js';
+import { offsetOf, positions, specOf, splitIdOf, splitOf } from './read/split-spec.js';
+import {
+  startOffsets,
+  stopOffsets,
+  type OffsetLookup,
+  type Offsets,
+  type StartMode,
+  type StopMode,
+} from './read/start-offsets.js';
+import { partitionsOf } from './read/topics.js';
+import { READER_OPTIONS, type ReaderOptions } from './reader-options.js';
+
+class KafkaReader implements Reader {
+  readonly positions = positions;
+  readonly replayable = true;
+  readonly #o: ReaderOptions;
+  readonly #context: PluginContext;
+  readonly #client: KafkaClient;
+
+  constructor(options: ReaderOptions, context: PluginContext) {
+    this.#o = options;
+    this.#context = context;
+    this.#client = openClient(options, 'source');
+  }
+
+  async planner(saved: JsonValue | null): Promise<SplitPlanner> {
+    const bounded = this.#o.bounded !== 'no';
+    const plan = saved === null ? await this.#plan() : decodePlan(saved);
+    const { partitionDiscovery } = this.#o;
+    return new KafkaPlanner(plan, bounded, {
+      intervalMs: partitionDiscovery === 0 ? null : partitionDiscovery,
+      partitions: (signal) => partitionsOf(this.#client, this.#o, signal),
+      found: (partitions) => {
+        const names = partitions.map((p) => splitIdOf(p.topic, p.partition)).join(', ');
+        this.#context.log.info({ partitions: names }, `new partitions are read from their first record: ${names}`);
+      },
+    });
+  }
+
+  async #plan(): Promise<KafkaPlan> {
+    const { signal } = this.#context;
+    const partitions = await partitionsOf(this.#client, this.#o, signal);
+    const lookup = this.#lookup();
+    const starts = await startOffsets(lookup, partitions, this.#startMode());
+    const stop = this.#stopMode();
+    const stops = stop === null ? null : await stopOffsets(lookup, partitions, stop);
+    const splits = partitions.map(({ topic, partition }, i): Split => {
+      const start = starts[i] ?? 0;
+      const end = stops === null ? null : Math.max(start, stops[i] ?? start);
+      return splitOf({ topic, partition, start, stop: end });
+    });
+    return planOf(splits);
+  }
+
+  #lookup(): OffsetLookup {
+    const { log, signal } = this.#context;
+    return { client: this.#client, isolation: this.#isolation(), log, signal };
+  }
+
+  #isolation(): 'committed' | 'uncommitted' {
+    return this.#o.isolation === 'read_committed' ? 'committed' : 'uncommitted';
+  }
+
+  #startMode(): StartMode {
+    const { mode, timestamp = 0, offset = '' } = this.#o;
+    switch (mode) {
+      case 'earliest-offset':
+        return { is: 'earliest' };
+      case 'latest-offset':
+        return { is: 'latest' };
+      case 'timestamp':
+        return { is: 'timestamp', ms: timestamp };
+      case 'specific-offsets':
+        return { is: 'offsets', at: this.#offsets(offset) };
+      case 'group-offsets': {
+        const reset = textOf(this.#o, 'auto.offset.reset');
+        const known = reset === 'latest' || reset === 'none' ? reset : 'earliest';
+        return { is: 'group', group: groupOf(this.#o) ?? '', reset: known };
+      }
+    }
+  }
+
+  #stopMode(): StopMode | null {
+    const { bounded, boundedTimestamp = 0, boundedOffset = '' } = this.#o;
+    switch (bounded) {
+      case 'no':
+        return null;
+      case 'latest-at-start':
+        return { is: 'latest' };
+      case 'timestamp':
+        return { is: 'timestamp', ms: boundedTimestamp };
+      case 'offsets':
+        return { is: 'offsets', at: this.#offsets(boundedOffset) };
+    }
+  }
+
+  #offsets(text: string): Offsets {
+    const offsets = parseOffsets(text, topicNames(this.#o));
+    if (typeof offsets === 'string') throw new SyncError('JOB_INVALID', offsets, { blame: 'config' });
+    return offsets;
+  }
+
+  openLane(lane: LaneContext): Promise<LaneReader> {
+    const columns = columnSpecs(this.#o.column);
+    const reading: LaneReading = {
+      committedOnly: this.#o.isolation === 'read_committed',
+      whenGone: this.#o.offsetGone,
+      rows: (topic, partition) => recordRows(this.#o.codec, columns, topic, partition),
+    };
+    return Promise.resolve(new KafkaLaneReader(openClient(this.#o, 'source'), lane, reading));
+  }
+
+  /** For tools that show how far the group is; the job itself goes by its own checkpoints. */
+  async checkpointed(at: Readonly<Record<string, Position | null>>): Promise<void> {
+    const group = groupOf(this.#o);
+    if (group === null) return;
+    const offsets = Object.entries(at).flatMap(([id, position]) => {
+      const of = partitionOf(id);
+      return position === null || of === null ? [] : [{ ...of, offset: offsetOf(position), metadata: null }];
+    });
+    if (offsets.length === 0) return;
+    await this.#client.offsetCommit(group, offsets, this.#context.signal);
+  }
+
+  explainSplit(split: Split): SplitFacts {
+    const { topic, partition, start, stop } = specOf(split);
+    const to = stop === null ? 'on' : `to ${String(stop)}`;
+    const what = `${topic}-${String(partition)} from offset ${String(start)} ${to}`;
+    return { what, rows: stop === null ? null : stop - start, bytes: null };
+  }
+
+  async close(): Promise<void> {
+    await this.#client[Symbol.asyncDispose]();
+  }
+}
+
+/** Names of topics may have hyphens; the partition is behind the last one. */
+function partitionOf(splitId: string): TopicPartition | null {
+  const at = splitId.lastIndexOf('-');
+  const partition = Number(splitId.slice(at + 1));
+  return at < 1 || !Number.isInteger(partition) ? null : { topic: splitId.slice(0, at), partition };
+}
+
+function columnNames(o: ReaderOptions): readonly string[] {
+  if (o.codec === 'raw') return ['value', 'key', 'headers', 'timestamp'];
+  const columns = columnSpecs(o.column) ?? (['*'] as const);
+  const whole = o.codec === 'json' ? 'json' : 'message';
+  return columns.map((c, i) => (isSpec(c) ? (c.name ?? unnamed(i)) : whole));
+}
+
+export const reader = defineReader({
+  name: 'kafka',
+  aliases: [],
+  summary: 'Reads topics of Kafka, with or without an end.',
+  options: READER_OPTIONS,
+  boundedness: (o) => (o.bounded === 'no' ? 'unbounded' : 'bounded'),
+  replayable: true,
+  check: checkReaderOptions,
+  columns: columnNames,
+  create: (o, context) => Promise.resolve(new KafkaReader(o, context)),
+});

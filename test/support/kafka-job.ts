@@ -1,0 +1,44 @@
+/** Jobs that read topics into files, as tests run them. */
+import assert from 'node:assert/strict';
+import type { Kafka } from './kafka.js';
+import { sync, type SyncResult } from './sync.js';
+import { publishedLines, type Workspace } from './workspace.js';
+
+export interface KafkaJob {
+  readonly path: string;
+  /** Lines that are published, sorted. */
+  lines(): readonly string[];
+}
+
+/** Into JSON lines in `out`. */
+export function kafkaToFile(
+  ws: Workspace,
+  kafka: Kafka,
+  reader: Readonly<Record<string, unknown>>,
+  setting: Readonly<Record<string, unknown>> = {},
+  writer: Readonly<Record<string, unknown>> = {},
+): KafkaJob {
+  const path = ws.job({
+    job: {
+      content: [
+        {
+          reader: {
+            name: 'kafkareader',
+            parameter: { brokers: kafka.brokers, mode: 'earliest-offset', bounded: 'latest-at-start', ...reader },
+          },
+          writer: { name: 'filewriter', parameter: { path: 'out', fileType: 'json', rollOnCheckpoint: true, ...writer } },
+        },
+      ],
+      setting,
+    },
+  });
+  return { path, lines: () => publishedLines(ws.path('out')) };
+}
+
+export const runKafka = (ws: Workspace, job: KafkaJob, args: readonly string[] = []): Promise<SyncResult> =>
+  sync(['run', job.path, '--output', 'json', ...args], { cwd: ws.dir });
+
+export function assertDone(r: SyncResult, written: number): void {
+  assert.equal(r.code, 0, r.stderr);
+  assert.equal(r.summary?.written, written, r.stderr);
+}
