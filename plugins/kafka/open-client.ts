@@ -1,31 +1,25 @@
-import { SyncError } from 'syncx/plugin-api';
+/** From the options of reader and writer to a client. */
+import type { Finding } from 'syncx/plugin-api';
 import type { Side } from './client/broker-errors.js';
+import { clientSettings } from './client/client-settings.js';
+import { connectionOf, type ConnectionOptions, type ConnectionSpec } from './client/connection-options.js';
 import type { KafkaClient } from './client/kafka-client.js';
 import { openKafkajsClient } from './client/kafkajs-client.js';
+import type { ReaderOptions } from './reader-options.js';
 
-interface Connection {
-  readonly brokers?: string | readonly string[] | undefined;
-  readonly consumerSettings: Readonly<Record<string, unknown>>;
+/** Settings of Java's consumer that the reader takes itself. */
+const OF_READER: ReadonlySet<string> = new Set(['group.id', 'auto.offset.reset', 'isolation.level']);
+
+export function readerConnection(o: ReaderOptions): {
+  readonly connection: ConnectionSpec;
+  readonly findings: readonly Finding[];
+} {
+  const { brokers, clientId, ssl, sasl, consumerSettings } = o;
+  const options: ConnectionOptions = { brokers, clientId, ssl, sasl };
+  return connectionOf(options, consumerSettings, { option: 'consumerSettings', elsewhere: OF_READER });
 }
 
-export function openClient(o: Connection, side: Side): KafkaClient {
-  const named = o.brokers ?? (o.consumerSettings['bootstrap.servers'] as string | undefined) ?? '';
-  const list = typeof named === 'string' ? named.split(',') : named;
-  const brokers = list
-    .map((b) => b.trim())
-    .filter((b) => b !== '')
-    .map((b) => {
-      const at = b.lastIndexOf(':');
-      return { host: b.slice(0, at), port: Number(b.slice(at + 1)) };
-    });
-  if (brokers.length === 0) throw new SyncError('JOB_INVALID', 'no brokers are named', { place: 'brokers' });
-  const settings = {
-    brokers,
-    clientId: 'syncx',
-    tls: null,
-    sasl: null,
-    connectTimeoutMs: 10_000,
-    requestTimeoutMs: 30_000,
-  };
-  return openKafkajsClient(settings, side);
+/** @throws SyncError JOB_INVALID where a file of the connection cannot be used. */
+export async function openClient(connection: ConnectionSpec, side: Side): Promise<KafkaClient> {
+  return openKafkajsClient(await clientSettings(connection), side);
 }

@@ -1,5 +1,5 @@
 import type { OptionsOf, OptionsSchema } from 'syncx/plugin-api';
-import { CONNECTION_OPTIONS } from './connection-schema.js';
+import { BROKERS, CLIENT_ID, SASL, SETTINGS, SSL } from './client/connection-schema.js';
 
 /** An option of FlinkX that has no effect, and why. */
 const ignored = (why: string) => ({ description: `Has no effect: ${why}.`, 'x-ignored': why }) as const;
@@ -12,7 +12,11 @@ export const READER_OPTIONS = {
     { topic: 'orders', brokers: 'localhost:9092', mode: 'earliest-offset', codec: 'json', column: ['id', 'name'] },
   ],
   properties: {
-    ...CONNECTION_OPTIONS,
+    brokers: BROKERS,
+    clientId: CLIENT_ID,
+    ssl: SSL,
+    sasl: SASL,
+    consumerSettings: SETTINGS,
     topic: {
       type: 'string',
       minLength: 1,
@@ -104,8 +108,8 @@ export const READER_OPTIONS = {
     isolation: {
       type: 'string',
       enum: ['read_committed', 'read_uncommitted'],
-      default: 'read_committed',
-      description: 'read_committed: no records of open or aborted transactions.',
+      description:
+        'read_committed, which holds without it, too: no records of open or aborted transactions. Also as isolation.level of consumerSettings.',
     },
     offsetGone: {
       type: 'string',

@@ -13,8 +13,8 @@ import {
 } from 'syncx/plugin-api';
 import { columnSpecs, isSpec, unnamed } from 'syncx/plugin-kit';
 import type { KafkaClient, TopicPartition } from './client/kafka-client.js';
-import { openClient } from './open-client.js';
-import { checkReaderOptions, groupOf, textOf, topicNames } from './read/check-options.js';
+import { openClient, readerConnection } from './open-client.js';
+import { checkReaderOptions, committedOnly, groupOf, textOf, topicNames } from './read/check-options.js';
 import { KafkaLaneReader, type LaneReading } from './read/lane-reader.js';
 import { parseOffsets } from './read/offset-text.js';
 import { KafkaPlanner, decodePlan, planOf, type KafkaPlan } from './read/planner.js';
@@ -38,10 +38,10 @@ class KafkaReader implements Reader {
   readonly #context: PluginContext;
   readonly #client: KafkaClient;
 
-  constructor(options: ReaderOptions, context: PluginContext) {
+  constructor(options: ReaderOptions, context: PluginContext, client: KafkaClient) {
     this.#o = options;
     this.#context = context;
-    this.#client = openClient(options, 'source');
+    this.#client = client;
   }
 
   async planner(saved: JsonValue | null): Promise<SplitPlanner> {
@@ -79,7 +79,7 @@ class KafkaReader implements Reader {
   }
 
   #isolation(): 'committed' | 'uncommitted' {
-    return this.#o.isolation === 'read_committed' ? 'committed' : 'uncommitted';
+    return committedOnly(this.#o) ? 'committed' : 'uncommitted';
   }
 
   #startMode(): StartMode {
@@ -121,14 +121,16 @@ class KafkaReader implements Reader {
     return offsets;
   }
 
-  openLane(lane: LaneContext): Promise<LaneReader> {
+  async openLane(lane: LaneContext): Promise<LaneReader> {
     const columns = columnSpecs(this.#o.column);
     const reading: LaneReading = {
-      committedOnly: this.#o.isolation === 'read_committed',
+      committedOnly: committedOnly(this.#o),
       whenGone: this.#o.offsetGone,
       rows: (topic, partition) => recordRows(this.#o.codec, columns, topic, partition),
     };
-    return Promise.resolve(new KafkaLaneReader(openClient(this.#o, 'source'), lane, reading));
+    // Its own: a lane may live in another thread, and close it with itself.
+    const client = await openClient(readerConnection(this.#o).connection, 'source');
+    return new KafkaLaneReader(client, lane, reading);
   }
 
   /** For tools that show how far the group is; the job itself goes by its own checkpoints. */
@@ -178,5 +180,5 @@ export const reader = defineReader({
   replayable: true,
   check: checkReaderOptions,
   columns: columnNames,
-  create: (o, context) => Promise.resolve(new KafkaReader(o, context)),
+  create: async (o, context) => new KafkaReader(o, context, await openClient(readerConnection(o).connection, 'source')),
 });

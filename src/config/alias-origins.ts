@@ -114,6 +114,8 @@ const ORIGINS: Readonly<Record<string, string>> = {
   'scan.topic-partition-discovery.interval': FLINK,
   'partition-discovery.interval-ms': FLINK,
   'codec format': FLINK,
+  'brokers bootstrap.servers': OWN,
+  brokerList: V10,
   addMessage: V16,
   blankIgnore: V10,
   // Names of plugins.

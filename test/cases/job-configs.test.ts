@@ -166,7 +166,7 @@ kafkaTest('kafka-to-file.json runs', async (kafka) => {
   await using topic = await kafka.topic({ partitions: 2 });
   const order = (id: number) => ({
     partition: id % 2,
-    value: JSON.stringify({ id, customer: { name: `Customer ${String(id)}` }, amount: id * 1.37 }),
+    value: JSON.stringify({ id, customer: { name: `Customer ${String(id)}` }, amount: id * 1.25 }),
   });
   await topic.send(Array.from({ length: 100 }, (_, i) => order(i + 1)));
   using ws = new Workspace();

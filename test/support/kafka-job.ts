@@ -26,7 +26,10 @@ export function kafkaToFile(
             name: 'kafkareader',
             parameter: { brokers: kafka.brokers, mode: 'earliest-offset', bounded: 'latest-at-start', ...reader },
           },
-          writer: { name: 'filewriter', parameter: { path: 'out', fileType: 'json', rollOnCheckpoint: true, ...writer } },
+          writer: {
+            name: 'filewriter',
+            parameter: { path: 'out', fileType: 'json', rollOnCheckpoint: true, ...writer },
+          },
         },
       ],
       setting,

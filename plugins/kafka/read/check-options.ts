@@ -1,6 +1,7 @@
 import type { Finding } from 'syncx/plugin-api';
 import { checkColumns } from 'syncx/plugin-kit';
 import type { ReaderOptions } from '../reader-options.js';
+import { readerConnection } from '../open-client.js';
 import { parseOffsets } from './offset-text.js';
 
 /** Null: they depend on what there is. */
@@ -14,6 +15,13 @@ export function topicNames(o: ReaderOptions): readonly string[] | null {
       .filter((t) => t !== '')
   );
 }
+
+const RESETS: ReadonlySet<string> = new Set(['earliest', 'latest', 'none']);
+const ISOLATIONS: ReadonlySet<string> = new Set(['read_committed', 'read_uncommitted']);
+
+/** False: records of open and aborted transactions come too. */
+export const committedOnly = (o: ReaderOptions): boolean =>
+  (o.isolation ?? textOf(o, 'isolation.level') ?? 'read_committed') === 'read_committed';
 
 /** What the schema alone cannot say. */
 export function checkReaderOptions(o: ReaderOptions): readonly Finding[] {
@@ -33,6 +41,12 @@ export function checkReaderOptions(o: ReaderOptions): readonly Finding[] {
   if (o.mode === 'specific-offsets') needs('mode specific-offsets', 'offset');
   if (o.bounded === 'timestamp') needs('bounded timestamp', 'boundedTimestamp');
   if (o.bounded === 'offsets') needs('bounded offsets', 'boundedOffset');
+  const reset = textOf(o, 'auto.offset.reset');
+  if (reset !== null && !RESETS.has(reset))
+    say('consumerSettings', `auto.offset.reset is \`${reset}\``, 'It is earliest, latest or none.');
+  const isolation = textOf(o, 'isolation.level');
+  if (isolation !== null && !ISOLATIONS.has(isolation))
+    say('consumerSettings', `isolation.level is \`${isolation}\``, 'It is read_committed or read_uncommitted.');
   for (const path of ['offset', 'boundedOffset'] as const) {
     const parsed = o[path] === undefined ? null : parseOffsets(o[path], topicNames(o));
     if (typeof parsed === 'string') say(path, parsed, 'Write it as partition:0,offset:42;partition:1,offset:300.');
@@ -42,7 +56,11 @@ export function checkReaderOptions(o: ReaderOptions): readonly Finding[] {
   const json = o.codec === 'json';
   if (o.codec === 'raw' && (o.column.length !== 1 || o.column[0] !== '*'))
     say('column', 'codec raw has columns of its own: value, key, headers, timestamp', 'Leave column out.');
-  return [...findings, ...checkColumns(o.column, { json, star: json ? 'json' : 'message' })];
+  return [
+    ...findings,
+    ...readerConnection(o).findings,
+    ...checkColumns(o.column, { json, star: json ? 'json' : 'message' }),
+  ];
 }
 
 export function isPattern(text: string): boolean {
@@ -60,5 +78,5 @@ export function groupOf(o: ReaderOptions): string | null {
 /** A setting of the Java client; null: it is not there. */
 export function textOf(o: ReaderOptions, key: string): string | null {
   const value = o.consumerSettings[key];
-  return value === undefined || value === null ? null : String(value);
+  return value === undefined ? null : String(value);
 }

@@ -73,12 +73,15 @@ const appendKey = (builder: BatchBuilder, r: RecordSlot): void => {
   else builder.appendBytes(r.buffer, r.keyStart, r.keyEnd);
 };
 
+/** False: its time stands in no cell. */
+const isTimed = (r: RecordSlot): boolean => r.timestamp <= LAST_MS;
+
 /** The last moment that a timestamp cell has. */
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** NULL: the record has none, or none of the years 1 to 9999. */
+/** NULL: the record has none. Of {@link isTimed} records only. */
 function appendTime(builder: BatchBuilder, ms: number): void {
-  if (ms >= 0 && ms <= LAST_MS) builder.appendText(new Date(ms).toISOString().slice(0, 23).replace('T', ' '));
+  if (ms >= 0) builder.appendText(new Date(ms).toISOString().slice(0, 23).replace('T', ' '));
   else builder.appendNull();
 }
 
@@ -97,6 +100,7 @@ function rejected(r: RecordSlot, place: Place, column: string | null, reason: st
 
 /** The record as bytes: nothing of it is lost, and the writer's codec raw makes the same of it. */
 class RawRows implements RecordRows {
+  readonly #place: Place;
   readonly schema = internSchema([
     { name: 'value', type: BINARY, nullable: true },
     { name: 'key', type: BINARY, nullable: true },
@@ -104,7 +108,15 @@ class RawRows implements RecordRows {
     { name: 'timestamp', type: { is: 'timestamp', fraction: 3 }, nullable: true },
   ]);
 
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
   append(r: RecordSlot, builder: BatchBuilder): void {
+    if (!isTimed(r)) {
+      builder.reject(rejected(r, this.#place, 'timestamp', NO_TIME));
+      return;
+    }
     if (r.valueStart < 0) builder.appendNull();
     else builder.appendBytes(r.buffer, r.valueStart, r.valueEnd);
     appendKey(builder, r);
@@ -123,11 +135,13 @@ class TextRows implements RecordRows {
   readonly #columns: readonly ColumnSpec[];
   readonly #place: Place;
   readonly #keyed: boolean;
+  readonly #timed: boolean;
 
   constructor(columns: readonly ColumnSpec[], place: Place) {
     this.#place = place;
     this.#columns = columns;
     this.#keyed = columns.some((c) => c.meta === 'key');
+    this.#timed = columns.some((c) => c.meta === 'timestamp');
     this.schema = internSchema(
       columns.map((c, i): ColumnInit => ({
         name: c.name ?? unnamed(i),
@@ -140,7 +154,8 @@ class TextRows implements RecordRows {
 
   append(r: RecordSlot, builder: BatchBuilder): void {
     const { valueStart, valueEnd } = r;
-    if (!isText(r, valueStart, valueEnd)) builder.reject(rejected(r, this.#place, 'message', NO_TEXT));
+    if (this.#timed && !isTimed(r)) builder.reject(rejected(r, this.#place, null, NO_TIME));
+    else if (!isText(r, valueStart, valueEnd)) builder.reject(rejected(r, this.#place, 'message', NO_TEXT));
     else if (this.#keyed && !isText(r, r.keyStart, r.keyEnd)) builder.reject(rejected(r, this.#place, null, NO_KEY));
     else {
       for (const c of this.#columns) {
@@ -153,6 +168,7 @@ class TextRows implements RecordRows {
   }
 }
 
+const NO_TIME = 'the timestamp is beyond the year 9999';
 const NO_TEXT = 'the value is not valid UTF-8';
 const NO_KEY = 'the key is not valid UTF-8';
 
@@ -162,6 +178,7 @@ class JsonRows implements RecordRows {
   readonly #other: OtherCell;
   readonly #place: Place;
   readonly #keyed: boolean;
+  readonly #timed: boolean;
   #record: RecordSlot | null = null;
 
   constructor(columns: readonly WantedColumn[] | null, place: Place) {
@@ -169,6 +186,7 @@ class JsonRows implements RecordRows {
     this.#picker = new JsonPicker(columns, 'value');
     const { wanted } = this.#picker;
     this.#keyed = wanted.some((c) => c.meta === 'key');
+    this.#timed = wanted.some((c) => c.meta === 'timestamp');
     this.#other = (builder, i) => {
       const column = wanted[i];
       if (column !== undefined && this.#record !== null) appendOther(builder, column, this.#record, place);
@@ -189,6 +207,7 @@ class JsonRows implements RecordRows {
   #fault(r: RecordSlot): { readonly column: null; readonly reason: string } | null {
     if (!isText(r, r.valueStart, r.valueEnd)) return { column: null, reason: NO_TEXT };
     if (this.#keyed && !isText(r, r.keyStart, r.keyEnd)) return { column: null, reason: NO_KEY };
+    if (this.#timed && !isTimed(r)) return { column: null, reason: NO_TIME };
     return null;
   }
 
@@ -216,7 +235,7 @@ export function recordRows(
   partition: number,
 ): RecordRows {
   const place: Place = { topic, partition: String(partition) };
-  if (codec === 'raw') return new RawRows();
+  if (codec === 'raw') return new RawRows(place);
   if (codec === 'json') return new JsonRows(columns, place);
   return new TextRows(
     (columns ?? ['*']).map((c) => (isSpec(c) ? c : MESSAGE)),

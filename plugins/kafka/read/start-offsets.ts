@@ -71,7 +71,7 @@ async function groupOffsets(
   { group, reset }: Extract<StartMode, { readonly is: 'group' }>,
 ): Promise<readonly number[]> {
   const { client, log, signal } = lookup;
-  const committed = await client.offsetFetch(group, partitions, signal);
+  const committed = await client.offsetFetch(group, partitions, { stable: true }, signal);
   const missing = partitions.filter((_, i) => (committed[i]?.offset ?? null) === null);
   const [first] = missing;
   if (first !== undefined && reset === 'none') {

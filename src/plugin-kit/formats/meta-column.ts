@@ -27,7 +27,6 @@ export const META_TYPES: Readonly<Record<MetaKind, LogicalType>> = {
 const FILE_META: ReadonlySet<MetaKind> = new Set<FileMeta>(['file', 'path', 'line', 'mtime', 'size']);
 const isFileMeta = (kind: MetaKind): kind is FileMeta => FILE_META.has(kind);
 
-
 /** True: the cell is in the record; else it is a constant or a meta column. */
 export const fromRecord = (c: ColumnSpec): boolean => c.value === null && c.meta === null;
 
