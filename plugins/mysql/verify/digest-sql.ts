@@ -87,9 +87,18 @@ function textsAlike(columns: readonly MysqlColumn[]): boolean {
   return texts.every((c) => c.charset === 'utf8mb4' && c.collation === texts[0]?.collation);
 }
 
-/** The select list: the number of rows, and their sum. */
+/** Of a row without long texts and blobs, as text in utf8mb4: a row of a table has 64 KiB. */
+const MOST_BYTES = 4 << 16;
+/** Types whose values are not bounded by the size of a row. */
+const LONG = /text|blob|json|geometry|point|linestring|polygon|vector/i;
+
+/**
+ * The select list: the number of rows, and their sum.
+ * @param maxPacket Bytes of a text, at most: of a longer one the server makes NULL. Looking for that takes its time.
+ */
 export function sumExpressions(
   columns: readonly { readonly column: MysqlColumn; readonly as: SummedColumn }[],
+  maxPacket: number,
 ): string {
   const alike = textsAlike(columns.map((c) => c.column));
   const terms = [
@@ -97,5 +106,6 @@ export function sumExpressions(
     ...columns.flatMap((c) => termsOf(c.column, c.as.other, alike)),
   ];
   const hash = `crc32(sha1(concat_ws('#', ${terms.join(', ')})))`;
-  return `count(*), sum(ifnull(${hash}, ${String(UNHASHED)}))`;
+  const fits = maxPacket > MOST_BYTES && !columns.some((c) => LONG.test(c.column.rawType));
+  return `count(*), sum(${fits ? hash : `ifnull(${hash}, ${String(UNHASHED)})`})`;
 }

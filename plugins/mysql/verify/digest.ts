@@ -109,9 +109,12 @@ class MysqlDigest implements Digest {
       (c) => c !== 'true',
     );
     const filter = conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
-    const sql = `select ${sumExpressions(summed)} from ${fromOf(this.#shape)}${filter}`;
+    const rest = `from ${fromOf(this.#shape)}${filter}`;
     const [row] = await this.#sessions.on(this.#shape.connection, (s) =>
-      s.query(sql, `sum up rows of ${showShape(this.#shape)}`),
+      s.query(
+        `select ${sumExpressions(summed, s.server.maxAllowedPacket)} ${rest}`,
+        `sum up rows of ${showShape(this.#shape)}`,
+      ),
     );
     const sum = row?.[1] ?? '0';
     // Rows that the server could not sum up are compared one by one.
