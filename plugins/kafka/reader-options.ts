@@ -109,7 +109,7 @@ export const READER_OPTIONS = {
       type: 'string',
       enum: ['read_committed', 'read_uncommitted'],
       description:
-        'read_committed, which holds without it, too: no records of open or aborted transactions. Also as isolation.level of consumerSettings.',
+        'Which records come: without it, and with read_committed, none of open or aborted transactions. Also as isolation.level of consumerSettings.',
     },
     offsetGone: {
       type: 'string',

@@ -32,7 +32,7 @@ const PEM = (title: string, description: string, example: string) =>
 
 export const SSL = {
   title: 'TLS',
-  description: 'true, or what TLS needs besides the authorities that Node.js knows. Also as `ssl.…` of the settings.',
+  description: 'True, or what TLS needs besides the authorities that Node.js knows. Also as `ssl.…` of the settings.',
   anyOf: [
     { type: 'boolean' },
     {
@@ -58,7 +58,7 @@ export const SSL = {
           title: 'Check the brokers',
           description: 'False: any certificate will do, so that anybody between can read and write all.',
           type: 'boolean',
-          default: true,
+
           examples: [false],
         },
       },
@@ -107,7 +107,7 @@ export const SASL = {
         'For OAUTHBEARER: file with the token and nothing else. It is read at each login, so that whoever renews the token writes it there.',
       type: 'string',
       minLength: 1,
-      examples: ['/run/secrets/kafka-token'],
+      'x-secret': true,
     },
   },
   examples: [{ mechanism: 'PLAIN', username: 'sync', password: '${env:KAFKA_PASSWORD}' }],
