@@ -129,7 +129,10 @@ const MYSQL: Readonly<Record<string, (ws: Workspace, server: TestServer, again: 
 const names = readdirSync(join(ROOT, 'job-configs')).filter((n) => n.endsWith('.json') && n !== 'job.schema.json');
 
 test('every example job has a check here', () => {
-  assert.deepEqual(names.sort(), [...Object.keys(CHECKS), ...Object.keys(MYSQL), 'kafka-to-file.json'].sort());
+  assert.deepEqual(
+    names.sort(),
+    [...Object.keys(CHECKS), ...Object.keys(MYSQL), 'kafka-to-file.json', 'kafka-to-mysql.json'].sort(),
+  );
 });
 
 for (const name of Object.keys(CHECKS)) {
@@ -162,13 +165,15 @@ for (const [name, check] of Object.entries(MYSQL)) {
   });
 }
 
+const order = (id: number) => ({
+  partition: id % 2,
+  value: JSON.stringify({ id, customer: { name: `Customer ${String(id)}` }, amount: id * 1.25 }),
+});
+const HUNDRED = Array.from({ length: 100 }, (_, i) => order(i + 1));
+
 kafkaTest('kafka-to-file.json runs', async (kafka) => {
   await using topic = await kafka.topic({ partitions: 2 });
-  const order = (id: number) => ({
-    partition: id % 2,
-    value: JSON.stringify({ id, customer: { name: `Customer ${String(id)}` }, amount: id * 1.25 }),
-  });
-  await topic.send(Array.from({ length: 100 }, (_, i) => order(i + 1)));
+  await topic.send(HUNDRED);
   using ws = new Workspace();
   cpSync(join(ROOT, 'job-configs'), ws.path('job-configs'), { recursive: true });
   const env = { SYNC_KAFKA_BROKERS: kafka.brokers };
@@ -178,4 +183,23 @@ kafkaTest('kafka-to-file.json runs', async (kafka) => {
   const lines = publishedLines(ws.path('out/kafka-to-file'));
   assert.equal(lines.length, 101);
   assert.ok(lines.includes('1,Customer 1,1.25,0'));
+});
+
+kafkaTest('kafka-to-mysql.json runs', async (kafka, t) => {
+  const server = testServer('mariadb');
+  if (server === null) {
+    t.skip('no server: SYNC_MARIADB_URL is not set');
+    return;
+  }
+  await using topic = await kafka.topic({ partitions: 2 });
+  await topic.send(HUNDRED);
+  using ws = new Workspace();
+  cpSync(join(ROOT, 'job-configs'), ws.path('job-configs'), { recursive: true });
+  const env = { ...demo(server), SYNC_KAFKA_BROKERS: kafka.brokers };
+  const args = ['run', 'job-configs/kafka-to-mysql.json', '-p', `topic=${topic.name}`, '--output', 'json'];
+  const r = await sync(args, { cwd: ws.dir, env });
+  assert.equal(r.code, 0, r.stderr);
+  assert.equal(r.summary?.delivery, 'exactly-once');
+  const sum = 'select count(*), sum(id), sum(amount), max(customer) from topic_orders';
+  assert.deepEqual(await ask(server, sum), [['100', '5050', '6312.50', 'Customer 99']]);
 });
