@@ -28,7 +28,7 @@ import {
   type StartMode,
   type StopMode,
 } from './read/start-offsets.js';
-import { partitionsOf } from './read/topics.js';
+import { assertCluster, partitionsOf } from './read/topics.js';
 import { READER_OPTIONS, type ReaderOptions } from './reader-options.js';
 
 class KafkaReader implements Reader {
@@ -47,6 +47,7 @@ class KafkaReader implements Reader {
   async planner(saved: JsonValue | null): Promise<SplitPlanner> {
     const bounded = this.#o.bounded !== 'no';
     const plan = saved === null ? await this.#plan() : decodePlan(saved);
+    if (saved !== null) await assertCluster(this.#client, plan.cluster, this.#context.signal);
     const { partitionDiscovery } = this.#o;
     return new KafkaPlanner(plan, bounded, {
       intervalMs: partitionDiscovery === 0 ? null : partitionDiscovery,
@@ -70,7 +71,8 @@ class KafkaReader implements Reader {
       const end = stops === null ? null : Math.max(start, stops[i] ?? start);
       return splitOf({ topic, partition, start, stop: end });
     });
-    return planOf(splits);
+    const { cluster } = await this.#client.metadata([], signal);
+    return planOf(splits, cluster);
   }
 
   #lookup(): OffsetLookup {

@@ -10,6 +10,7 @@ export const BROKERS = {
   ],
   examples: ['127.0.0.1:9092', ['k1:9092', 'k2:9092']],
   'x-aliases': ['bootstrap.servers', 'brokerList'],
+  'x-state': 'tuning',
 } as const;
 
 export const CLIENT_ID = {

@@ -56,6 +56,8 @@ export interface Topic {
 
 export interface Metadata {
   readonly brokers: readonly { readonly node: number; readonly host: string; readonly port: number }[];
+  /** Id of the cluster; null: it does not say. */
+  readonly cluster: string | null;
   readonly controller: number;
   readonly topics: readonly Topic[];
 }

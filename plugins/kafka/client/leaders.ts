@@ -34,7 +34,12 @@ export class Leaders {
     for (const t of answer.topics) {
       for (const p of t.partitions) this.#learn({ topic: t.topic, partition: p.partition }, p.leader);
     }
-    return { brokers: answer.brokers, controller: answer.controller, topics: answer.topics.map(topicOf) };
+    return {
+      brokers: answer.brokers,
+      cluster: answer.cluster,
+      controller: answer.controller,
+      topics: answer.topics.map(topicOf),
+    };
   }
 
   #learn(at: TopicPartition, leader: number): void {

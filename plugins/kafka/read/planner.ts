@@ -11,12 +11,15 @@ export interface KafkaPlan {
   /** Names, as `topic-0`. */
   readonly known: readonly string[];
   readonly waiting: readonly Split[];
+  /** Id of the cluster; null: it does not say. */
+  readonly cluster: string | null;
 }
 
-export const planOf = (splits: readonly Split[]): KafkaPlan => ({
+export const planOf = (splits: readonly Split[], cluster: string | null): KafkaPlan => ({
   format: FORMAT,
   known: splits.map((s) => s.id),
   waiting: splits,
+  cluster,
 });
 
 /** @throws SyncError STATE_CORRUPT */
@@ -40,12 +43,14 @@ export interface Discovery {
 export class KafkaPlanner implements SplitPlanner {
   readonly #known: Set<string>;
   readonly #waiting: Split[];
+  readonly #cluster: string | null;
   readonly #bounded: boolean;
   readonly #discovery: Discovery;
 
   constructor(plan: KafkaPlan, bounded: boolean, discovery: Discovery) {
     this.#known = new Set(plan.known);
     this.#waiting = [...plan.waiting];
+    this.#cluster = plan.cluster;
     this.#bounded = bounded;
     this.#discovery = discovery;
   }
@@ -87,7 +92,12 @@ export class KafkaPlanner implements SplitPlanner {
   }
 
   snapshot(): JsonValue {
-    const plan: KafkaPlan = { format: FORMAT, known: [...this.#known], waiting: [...this.#waiting] };
+    const plan: KafkaPlan = {
+      format: FORMAT,
+      known: [...this.#known],
+      waiting: [...this.#waiting],
+      cluster: this.#cluster,
+    };
     return plan as unknown as JsonValue;
   }
 

@@ -3,6 +3,16 @@ import type { KafkaClient, Topic, TopicPartition } from '../client/kafka-client.
 import type { ReaderOptions } from '../reader-options.js';
 import { topicNames } from './check-options.js';
 
+/** @throws SyncError SOURCE_CHANGED where the brokers are of another cluster: its offsets are of other records. */
+export async function assertCluster(client: KafkaClient, then: string | null, signal: AbortSignal): Promise<void> {
+  const { cluster } = await client.metadata([], signal);
+  if (then === null || cluster === null || cluster === then) return;
+  throw new SyncError('SOURCE_CHANGED', `the brokers are of the cluster ${cluster}, and the run reads from ${then}`, {
+    place: 'brokers',
+    hint: 'Name brokers of the cluster that the run began with, or start a new one with --fresh.',
+  });
+}
+
 /** All partitions of the job's topics, as they are now. @throws SyncError SOURCE_MISSING where a topic is not there. */
 export async function partitionsOf(
   client: KafkaClient,

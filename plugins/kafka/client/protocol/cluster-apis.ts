@@ -34,6 +34,7 @@ export interface MetadataTopic {
 
 export interface MetadataAnswer {
   readonly brokers: readonly { readonly node: number; readonly host: string; readonly port: number }[];
+  readonly cluster: string | null;
   readonly controller: number;
   readonly topics: readonly MetadataTopic[];
 }
@@ -60,7 +61,7 @@ export const METADATA: Api<{ readonly topics: readonly string[] | null; readonly
       r.nullableString(); // rack
       return broker;
     });
-    r.nullableString(); // cluster id
+    const cluster = r.nullableString();
     const controller = r.i32();
     const topics = r.array((): MetadataTopic => {
       const code = r.i16();
@@ -77,7 +78,7 @@ export const METADATA: Api<{ readonly topics: readonly string[] | null; readonly
       const bits = version >= 8 ? r.i32() : NOT_SAID;
       return { topic, code, internal, partitions, operations: bits === NOT_SAID ? null : bits };
     });
-    return { brokers, controller, topics };
+    return { brokers, cluster, controller, topics };
   },
 };
 
