@@ -1,1 +1,2 @@
 export { reader } from './reader.js';
+export { writer } from './writer.js';

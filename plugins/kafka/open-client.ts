@@ -6,6 +6,7 @@ import { connectionOf, type ConnectionOptions, type ConnectionSpec } from './cli
 import type { KafkaClient } from './client/kafka-client.js';
 import { openKafkajsClient } from './client/kafkajs-client.js';
 import type { ReaderOptions } from './reader-options.js';
+import type { WriterOptions } from './writer-options.js';
 
 /** Settings of Java's consumer that the reader takes itself. */
 const OF_READER: ReadonlySet<string> = new Set(['group.id', 'auto.offset.reset', 'isolation.level']);
@@ -17,6 +18,18 @@ export function readerConnection(o: ReaderOptions): {
   const { brokers, clientId, ssl, sasl, consumerSettings } = o;
   const options: ConnectionOptions = { brokers, clientId, ssl, sasl };
   return connectionOf(options, consumerSettings, { option: 'consumerSettings', elsewhere: OF_READER });
+}
+
+/** Settings of Java's producer that the writer takes itself. */
+const OF_WRITER: ReadonlySet<string> = new Set(['acks', 'compression.type', 'transaction.timeout.ms']);
+
+export function writerConnection(o: WriterOptions): {
+  readonly connection: ConnectionSpec;
+  readonly findings: readonly Finding[];
+} {
+  const { brokers, clientId, ssl, sasl, producerSettings } = o;
+  const options: ConnectionOptions = { brokers, clientId, ssl, sasl };
+  return connectionOf(options, producerSettings, { option: 'producerSettings', elsewhere: OF_WRITER });
 }
 
 /** @throws SyncError JOB_INVALID where a file of the connection cannot be used. */

@@ -12,7 +12,7 @@ export interface BuiltinPlugin {
 
 export const BUILTIN_PLUGINS: readonly BuiltinPlugin[] = [
   { name: 'file', aliases: ['txtfile', 'localfile'], kinds: ['reader', 'writer'] },
-  { name: 'kafka', aliases: [], kinds: ['reader'] },
+  { name: 'kafka', aliases: [], kinds: ['reader', 'writer'] },
   { name: 'mysql', aliases: ['mysqld', 'mariadb'], kinds: ['reader', 'writer'] },
   { name: 'socket', aliases: [], kinds: ['reader'] },
   { name: 'stream', aliases: [], kinds: ['reader', 'writer'] },

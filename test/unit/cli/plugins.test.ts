@@ -12,6 +12,7 @@ const BUILTIN = `NAME    KIND    VERSION  INPUT       REPLAYABLE  DELIVERY      
 file    reader  ${v}    by options  by options  -                                                     syncx    also txtfile, localfile
 file    writer  ${v}    -           -           exactly-once, at-least-once                           syncx    also txtfile, localfile
 kafka   reader  ${v}    by options  yes         -                                                     syncx
+kafka   writer  ${v}    -           -           at-least-once, exactly-once                           syncx
 mysql   reader  ${v}    by options  yes         -                                                     syncx    also mysqld, mariadb
 mysql   writer  ${v}    -           -           exactly-once, effectively-once-by-key, at-least-once  syncx    also mysqld, mariadb
 socket  reader  ${v}    unbounded   no          -                                                     syncx
@@ -56,11 +57,12 @@ test('installed packages; one that cannot be used is a line with its error', asy
   const all = JSON.parse(json.stdout) as readonly Readonly<Record<string, unknown>>[];
   const byName = (name: string): unknown => all.find((p) => p['package'] === name);
   assert.deepEqual(
-    all.slice(0, 8).map((p) => `${String(p['name'])} ${String(p['kind'])}`),
+    all.slice(0, 9).map((p) => `${String(p['name'])} ${String(p['kind'])}`),
     [
       'file reader',
       'file writer',
       'kafka reader',
+      'kafka writer',
       'mysql reader',
       'mysql writer',
       'socket reader',
@@ -68,8 +70,8 @@ test('installed packages; one that cannot be used is a line with its error', asy
       'stream writer',
     ],
   );
-  assert.equal(all.length, 15);
-  assert.deepEqual(all[7], {
+  assert.equal(all.length, 16);
+  assert.deepEqual(all[8], {
     name: 'stream',
     kind: 'writer',
     version: v,
@@ -119,7 +121,7 @@ test('installed packages; one that cannot be used is a line with its error', asy
   const text = await plugins(ws, [], {});
   assert.equal(text.code, 0);
   const lines = text.stdout.trimEnd().split('\n');
-  assert.equal(lines.length, 16);
+  assert.equal(lines.length, 17);
   const line = (name: string): string => lines.find((l) => l.startsWith(`${name} `))?.replace(/ {2,}/g, '  ') ?? '';
   assert.equal(line('good'), 'good  reader  2.1.0  bounded  yes  -  syncx-plugin-good');
   assert.equal(line('silent'), 'silent  reader  ?  by options  ?  -  @acme/syncx-plugin-silent');

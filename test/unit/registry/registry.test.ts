@@ -35,7 +35,7 @@ test('a name that nobody has: what was meant, or what there is', async () => {
     'writer',
     'oracle',
     'no writer is named "oracle"',
-    'known writers: filewriter, mysqlwriter, streamwriter',
+    'known writers: filewriter, kafkawriter, mysqlwriter, streamwriter',
   );
   await rejects('reader', 'streamwriter', '"streamwriter" is no reader but a writer', 'did you mean "streamreader"?');
 });

@@ -1,0 +1,149 @@
+import {
+  type LaneContext,
+  type LaneWriter,
+  type Prepared,
+  type RejectedRow,
+  type RowBatch,
+  type RowSchema,
+  type WriteResult,
+} from 'syncx/plugin-api';
+import { showRow } from 'syncx/plugin-kit';
+import type { KafkaClient } from '../client/kafka-client.js';
+import { EMPTY_BATCH_BYTES, mostRecordBytes } from '../wire/batch-writer.js';
+import type { LaneTransaction } from './lane-transaction.js';
+import type { Partitioner } from './partitioner.js';
+import { newRecord, rowRecords, type RecordOptions, type RecordToWrite, type RowRecords } from './row-records.js';
+import type { Sender } from './sender.js';
+
+export interface LaneWriterParts {
+  readonly client: KafkaClient;
+  readonly lane: LaneContext;
+  readonly sender: Sender;
+  readonly partitioner: Partitioner;
+  readonly records: RecordOptions;
+  /** Null: at-least-once. */
+  readonly transaction: LaneTransaction | null;
+  /** Bytes of a batch that the topic takes. */
+  readonly maxBatchBytes: number;
+  /** Of what is rejected. */
+  readonly topic: string;
+}
+
+/** Rows between two looks at what else is to be done. */
+const SLICE = 1024;
+
+export class KafkaLaneWriter implements LaneWriter {
+  readonly #p: LaneWriterParts;
+  readonly #schemas = new Map<number, RowRecords>();
+  readonly #record: RecordToWrite = newRecord();
+  /** Partitions that have records in open batches. */
+  readonly #filled = new Set<number>();
+  #count = 0;
+  #prepared: number | null = null;
+
+  constructor(parts: LaneWriterParts) {
+    this.#p = parts;
+  }
+
+  async write(batch: RowBatch, signal: AbortSignal): Promise<WriteResult> {
+    const { sender, transaction } = this.#p;
+    const rejected: RejectedRow[] = [];
+    const reject = (r: RejectedRow): void => void rejected.push(r);
+    signal.throwIfAborted();
+    if (transaction !== null && !transaction.open) await transaction.begin();
+    for (const section of batch.sections) {
+      const records = this.#recordsOf(section.schema);
+      for (let row = 0; row < section.rows; row++) {
+        if (row % SLICE === 0) signal.throwIfAborted();
+        const r = this.#record;
+        if (!records.record(batch, section, row, r, reject)) continue;
+        const size = mostRecordBytes(r.key?.length ?? 0, Math.max(0, r.valueEnd - r.valueStart), r.headers);
+        if (size + EMPTY_BATCH_BYTES > this.#p.maxBatchBytes) {
+          reject(this.#tooLarge(batch, section, row, r, size));
+          continue;
+        }
+        const partition = this.#p.partitioner.partitionOf(r.key);
+        // Compression may fail to make anything smaller: a batch is bounded by what it is before.
+        if (sender.bytesOf(partition) + size > this.#p.maxBatchBytes) await this.#ship();
+        sender.append(partition, r);
+        this.#filled.add(partition);
+        this.#count++;
+        if (sender.isFull(partition)) await this.#ship();
+      }
+    }
+    // What came is on its way: nobody waits for a batch to be full, nor for the next checkpoint.
+    await this.#ship();
+    return { rejected: rejected.length > 0 ? rejected : null, bytes: sender.takeBytes() };
+  }
+
+  async prepare(epoch: number): Promise<Prepared> {
+    const { sender, transaction } = this.#p;
+    await this.#ship();
+    await sender.settled();
+    const bytes = sender.takeBytes();
+    const rows = this.#count;
+    this.#count = 0;
+    if (transaction === null || !transaction.open) return { rejected: null, bytes, committables: [], state: null };
+    if (rows === 0) {
+      await transaction.abort();
+      return { rejected: null, bytes, committables: [], state: null };
+    }
+    const committable = await transaction.prepare(epoch, rows);
+    this.#prepared = epoch;
+    return { rejected: null, bytes, committables: [committable], state: null };
+  }
+
+  async commit(epoch: number): Promise<void> {
+    if (this.#prepared !== epoch) return; // nothing was prepared, or it is committed already
+    const { transaction, lane } = this.#p;
+    lane.failpoint('kafka.committing');
+    await transaction?.commit();
+    this.#prepared = null;
+    lane.failpoint('kafka.committed');
+  }
+
+  async abort(): Promise<void> {
+    const { sender, transaction } = this.#p;
+    this.#prepared = null;
+    this.#count = 0;
+    this.#filled.clear();
+    await sender.clear();
+    await transaction?.abort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#p.client[Symbol.asyncDispose]();
+  }
+
+  async #ship(): Promise<void> {
+    await this.#p.transaction?.add(this.#filled);
+    this.#filled.clear();
+    await this.#p.sender.ship();
+  }
+
+  #recordsOf(schema: RowSchema): RowRecords {
+    const known = this.#schemas.get(schema.id);
+    if (known !== undefined) return known;
+    const made = rowRecords(schema, this.#p.records);
+    this.#schemas.set(schema.id, made);
+    return made;
+  }
+
+  #tooLarge(
+    batch: RowBatch,
+    section: RowBatch['sections'][number],
+    row: number,
+    { key }: RecordToWrite,
+    size: number,
+  ): RejectedRow {
+    const { topic, maxBatchBytes } = this.#p;
+    const of = key === null ? '' : ` of the key ${JSON.stringify(Buffer.from(key).toString('utf8', 0, 200))}`;
+    return {
+      row: showRow(batch, section, row),
+      column: null,
+      code: 'ROW_TOO_LARGE',
+      reason: `the record${of} has up to ${String(size)} bytes; ${topic} takes ${String(maxBatchBytes)} (max.message.bytes)`,
+      place: topic,
+    };
+  }
+}

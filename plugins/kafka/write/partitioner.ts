@@ -1,0 +1,18 @@
+import { partitionOfKey } from './murmur2.js';
+
+/** Which partition a record goes to. */
+export interface Partitioner {
+  partitionOf(key: Uint8Array | null): number;
+}
+
+/** Records without a key go to one partition for so many of them, then to the next: batches stay large. */
+const RUN = 256;
+
+/** @param fixed All go there; null: by key, as Java's producer does, and in turns without one. */
+export function partitionerOf(partitions: number, fixed: number | null): Partitioner {
+  if (fixed !== null) return { partitionOf: () => fixed };
+  let turn = 0;
+  return {
+    partitionOf: (key) => (key === null ? Math.floor(turn++ / RUN) % partitions : partitionOfKey(key, partitions)),
+  };
+}

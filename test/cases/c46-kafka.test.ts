@@ -1,0 +1,131 @@
+/** C46: kill -9 around the two commits of the writer; the Java consumer sees each record once. */
+import assert from 'node:assert/strict';
+import { kafkaTest, type Kafka, type OwnTopic } from '../support/kafka.js';
+import { sync } from '../support/sync.js';
+import { Workspace } from '../support/workspace.js';
+
+const ROWS = 10_000;
+
+function jobTo(ws: Workspace, kafka: Kafka, topic: string, channel: number): string {
+  const files = 4;
+  for (let f = 0; f < files; f++) {
+    const ids = Array.from({ length: ROWS / files }, (_, i) => `${String(1 + f + i * files)}\n`);
+    ws.write(`in/${String(f)}.csv`, ids.join(''));
+  }
+  const reader = {
+    name: 'filereader',
+    parameter: { path: 'in', fileType: 'csv', column: [{ name: 'id', index: 0, type: 'int' }] },
+  };
+  const writer = {
+    name: 'kafkawriter',
+    parameter: { brokers: kafka.brokers, topic, semantic: 'exactly-once', keyColumns: ['id'] },
+  };
+  return ws.job({
+    job: {
+      content: [{ reader, writer }],
+      setting: { speed: { channel, record: 20_000 }, checkpoint: { interval: 30, minPause: 0 } },
+    },
+  });
+}
+
+/** Each id once, in the order of its file within a partition; nothing is left open. */
+async function assertExact(topic: OwnTopic, channel: number): Promise<void> {
+  const committed = await topic.read();
+  const ids = committed.records.map((r) => (JSON.parse(r.value?.toString() ?? '') as { id: number }).id);
+  assert.equal(ids.length, ROWS);
+  assert.equal(new Set(ids).size, ROWS);
+  if (channel === 1) {
+    const last = new Map<string, number>();
+    for (const [i, r] of committed.records.entries()) {
+      const id = ids[i] ?? 0;
+      const lane = `${String(r.partition)} ${String(id % 4)}`;
+      assert.ok((last.get(lane) ?? -1) < id, `the record ${String(id)} came out of order`);
+      last.set(lane, id);
+    }
+  }
+  const all = await topic.read({ isolation: 'read_uncommitted' });
+  assert.deepEqual(committed.ends, all.ends, 'a transaction is still open');
+}
+
+const SEQUENCES: readonly (readonly string[])[] = [
+  // (a) sent, not prepared
+  ['write.after#3'],
+  ['kafka.marker#2'],
+  // (b) prepared, the checkpoint not durable
+  ['kafka.prepared#2'],
+  ['ckpt.before#2'],
+  // (c) the checkpoint durable, the transaction open
+  ['ckpt.after#2'],
+  ['kafka.committing#2'],
+  // (d) committed, not noted
+  ['kafka.committed#2'],
+  ['outcome.before#2'],
+  // (e) twice
+  ['ckpt.after#2', 'ckpt.after'],
+  ['ckpt.after#2', 'kafka.recovered'],
+  ['kafka.committed#2', 'kafka.recovered', 'sweep.after', 'kafka.begun'],
+];
+
+for (const [partitions, channel] of [
+  [1, 1],
+  [3, 2],
+] as const) {
+  kafkaTest(`C46: ${String(partitions)} partitions, ${String(channel)} lanes`, async (kafka, t) => {
+    for (const points of SEQUENCES) {
+      await t.test(points.join(' then '), async () => {
+        await using topic = await kafka.topic({ partitions });
+        using ws = new Workspace();
+        const job = jobTo(ws, kafka, topic.name, channel);
+        const args = ['run', job, '--output', 'json'];
+        for (const failpoint of points) {
+          const r = await sync(args, { cwd: ws.dir, failpoint });
+          assert.equal(r.signal, 'SIGKILL', `${failpoint} was not reached: ${r.stderr}`);
+        }
+        const r = await sync(args, { cwd: ws.dir });
+        assert.equal(r.code, 0, r.stderr);
+        assert.deepEqual([r.summary?.written, r.summary?.delivery], [ROWS, 'exactly-once']);
+        await assertExact(topic, channel);
+      });
+    }
+  });
+}
+
+kafkaTest('C46: a transaction that the broker times out before its commit is written again, once', async (kafka) => {
+  await using topic = await kafka.topic();
+  using ws = new Workspace();
+  ws.write('in/a.csv', Array.from({ length: 100 }, (_, i) => `${String(i)}\n`).join(''));
+  const job = ws.job({
+    job: {
+      content: [
+        {
+          reader: {
+            name: 'filereader',
+            parameter: { path: 'in', fileType: 'csv', column: [{ name: 'id', index: 0 }] },
+          },
+          writer: {
+            name: 'kafkawriter',
+            parameter: {
+              brokers: kafka.brokers,
+              topic: topic.name,
+              semantic: 'exactly-once',
+              transactionTimeout: 1000,
+            },
+          },
+        },
+      ],
+    },
+  });
+  const args = ['run', job, '--output', 'json'];
+  assert.equal((await sync(args, { cwd: ws.dir, failpoint: 'ckpt.after' })).signal, 'SIGKILL');
+  for (;;) {
+    const open = (await kafka.transactions()).find(
+      (x) => x.transactionalId.startsWith('sync-') && x.state === 'Ongoing',
+    );
+    if (open === undefined) break;
+  }
+  const r = await sync(args, { cwd: ws.dir });
+  assert.equal(r.code, 0, r.stderr);
+  const values = (await topic.records()).map((x) => x.value?.toString());
+  assert.equal(values.length, 100);
+  assert.equal(new Set(values).size, 100);
+});
