@@ -1,6 +1,7 @@
 /** C46: kill -9 around the two commits of the writer; the Java consumer sees each record once. */
 import assert from 'node:assert/strict';
 import { kafkaTest, type Kafka, type OwnTopic } from '../support/kafka.js';
+import { zombieAt } from '../support/crash.js';
 import { sync } from '../support/sync.js';
 import { Workspace } from '../support/workspace.js';
 
@@ -129,3 +130,30 @@ kafkaTest('C46: a transaction that the broker times out before its commit is wri
   assert.equal(values.length, 100);
   assert.equal(new Set(values).size, 100);
 });
+
+kafkaTest(
+  'C46: a zombie that wakes when the next start has finished adds nothing, and leaves nothing open',
+  async (kafka, t) => {
+    const points = [
+      'write.after#3',
+      'kafka.begun#2',
+      'kafka.marker#2',
+      'kafka.prepared#2',
+      'ckpt.before#2',
+      'ckpt.after#2',
+    ];
+    for (const point of [...points, 'kafka.committed#2']) {
+      await t.test(point, async () => {
+        await using topic = await kafka.topic({ partitions: 2 });
+        using ws = new Workspace();
+        const job = jobTo(ws, kafka, topic.name, 1);
+        await zombieAt(ws, { job }, point, async () => {
+          const r = await sync(['run', job, '--output', 'json'], { cwd: ws.dir });
+          assert.equal(r.code, 0, r.stderr);
+          await assertExact(topic, 1);
+        });
+        await assertExact(topic, 1);
+      });
+    }
+  },
+);

@@ -128,11 +128,16 @@ const MYSQL: Readonly<Record<string, (ws: Workspace, server: TestServer, again: 
 
 const names = readdirSync(join(ROOT, 'job-configs')).filter((n) => n.endsWith('.json') && n !== 'job.schema.json');
 
+const KAFKA = [
+  'file-to-kafka.json',
+  'kafka-to-file.json',
+  'kafka-to-kafka.json',
+  'kafka-to-mysql.json',
+  'mysql-to-kafka.json',
+];
+
 test('every example job has a check here', () => {
-  assert.deepEqual(
-    names.sort(),
-    [...Object.keys(CHECKS), ...Object.keys(MYSQL), 'kafka-to-file.json', 'kafka-to-mysql.json'].sort(),
-  );
+  assert.deepEqual(names.sort(), [...Object.keys(CHECKS), ...Object.keys(MYSQL), ...KAFKA].sort());
 });
 
 for (const name of Object.keys(CHECKS)) {
@@ -202,4 +207,53 @@ kafkaTest('kafka-to-mysql.json runs', async (kafka, t) => {
   assert.equal(r.summary?.delivery, 'exactly-once');
   const sum = 'select count(*), sum(id), sum(amount), max(customer) from topic_orders';
   assert.deepEqual(await ask(server, sum), [['100', '5050', '6312.50', 'Customer 99']]);
+});
+
+/** Runs an example with `-p` parameters. @returns the rows that were written. */
+async function runExample(ws: Workspace, name: string, parameters: readonly string[], env: NodeJS.ProcessEnv) {
+  cpSync(join(ROOT, 'job-configs'), ws.path('job-configs'), { recursive: true });
+  const args = ['run', `job-configs/${name}`, ...parameters.flatMap((p) => ['-p', p]), '--output', 'json'];
+  const r = await sync(args, { cwd: ws.dir, env: env as Record<string, string> });
+  assert.equal(r.code, 0, r.stderr);
+  assert.equal(r.summary?.delivery, 'exactly-once');
+  return r.summary.written;
+}
+
+kafkaTest('file-to-kafka.json runs', async (kafka) => {
+  await using topic = await kafka.topic({ partitions: 3 });
+  using ws = new Workspace();
+  const env = { SYNC_KAFKA_BROKERS: kafka.brokers };
+  assert.equal(await runExample(ws, 'file-to-kafka.json', [`topic=${topic.name}`], env), 31);
+  const za = (await topic.records()).find((r) => r.key?.toString() === 'ZA');
+  assert.equal(za?.value?.toString(), '{"code":"ZA","name":"South Africa","population":60414000}');
+});
+
+kafkaTest('kafka-to-kafka.json runs', async (kafka) => {
+  await using from = await kafka.topic({ partitions: 2 });
+  await using to = await kafka.topic({ partitions: 2 });
+  await from.send(HUNDRED);
+  using ws = new Workspace();
+  const env = { SYNC_KAFKA_BROKERS: kafka.brokers };
+  assert.equal(await runExample(ws, 'kafka-to-kafka.json', [`from=${from.name}`, `to=${to.name}`], env), 100);
+  const values = async (topic: typeof from) => (await topic.records()).map((r) => r.value?.toString()).sort();
+  assert.deepEqual(await values(to), await values(from));
+});
+
+kafkaTest('mysql-to-kafka.json runs', async (kafka, t) => {
+  const server = testServer('mariadb');
+  if (server === null) {
+    t.skip('no server: SYNC_MARIADB_URL is not set');
+    return;
+  }
+  await using topic = await kafka.topic({ partitions: 2 });
+  using ws = new Workspace();
+  const env = { ...demo(server), SYNC_KAFKA_BROKERS: kafka.brokers };
+  assert.equal(await runExample(ws, 'mysql-to-kafka.json', [`topic=${topic.name}`], env), 10_000);
+  const records = await topic.records();
+  assert.equal(records.length, 10_000);
+  const first = records.find((r) => r.key?.toString() === '1');
+  assert.match(
+    first?.value?.toString() ?? '',
+    /^\{"id":1,"customer":\d+,"amount":1\.37,"updated_at":"2024-05-01 00:01:01\.000003"\}$/,
+  );
 });
