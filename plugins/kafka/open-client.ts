@@ -1,10 +1,8 @@
 /** From the options of reader and writer to a client. */
 import type { Finding } from 'syncx/plugin-api';
 import type { Side } from './client/broker-errors.js';
-import { clientSettings } from './client/client-settings.js';
 import { connectionOf, type ConnectionOptions, type ConnectionSpec } from './client/connection-options.js';
 import type { KafkaClient } from './client/kafka-client.js';
-import { openKafkajsClient } from './client/kafkajs-client.js';
 import type { ReaderOptions } from './reader-options.js';
 import type { WriterOptions } from './writer-options.js';
 
@@ -34,5 +32,10 @@ export function writerConnection(o: WriterOptions): {
 
 /** @throws SyncError JOB_INVALID where a file of the connection cannot be used. */
 export async function openClient(connection: ConnectionSpec, side: Side): Promise<KafkaClient> {
+  // Only by those who connect: a look at a job needs no client.
+  const [{ clientSettings }, { openKafkajsClient }] = await Promise.all([
+    import('./client/client-settings.js'),
+    import('./client/kafkajs-client.js'),
+  ]);
   return openKafkajsClient(await clientSettings(connection), side);
 }

@@ -1,6 +1,5 @@
 /** The port on kafkajs's connections. */
 import type { ConnectionOptions } from 'node:tls';
-import type { SyncError } from 'syncx/plugin-api';
 import { Backoff } from './backoff.js';
 import { brokerError, errorWord, linkError, type Asked, type Side } from './broker-errors.js';
 import { Coordinators, type Coordinated, type Refusal } from './coordinators.js';
@@ -24,7 +23,8 @@ import type {
   TxnIds,
 } from './kafka-client.js';
 import { checkKafkajs, type KafkajsSasl } from './kafkajs-internals.js';
-import { Leaders, showPartition } from './leaders.js';
+import { Leaders } from './leaders.js';
+import { showPartition } from './partition-error.js';
 import { LinkFailure } from './link-failure.js';
 import type { BrokerAddress } from './node-link.js';
 import { Nodes } from './nodes.js';
@@ -354,10 +354,3 @@ const ofParts = (parts: readonly PartitionCode[]): Refusal | null => {
   const onTopic = errorWord(bad.code)?.startsWith('TOPIC_') ?? false;
   return onTopic ? { code: bad.code, place, resource: bad.topic } : { code: bad.code, place };
 };
-
-/** A partition's error of {@link KafkaClient.fetch} or {@link KafkaClient.produce} as a SyncError. */
-export function partitionError(side: Side, at: TopicPartition, error: string, reason: string | null = null): SyncError {
-  const [api, doing] = side === 'source' ? ['Fetch', 'fetch from'] : ['Produce', 'produce to'];
-  const place = showPartition(at);
-  return brokerError(error, reason, { side, api, doing: `${doing} ${place}`, place, resource: at.topic });
-}

@@ -7,8 +7,7 @@ import type { Nodes } from './nodes.js';
 import type { Api, PartitionCode } from './protocol/api.js';
 import { METADATA, type MetadataTopic } from './protocol/cluster-apis.js';
 import { rightsOf } from './rights.js';
-
-export const showPartition = (at: TopicPartition): string => `${at.topic}-${String(at.partition)}`;
+import { showPartition } from './partition-error.js';
 
 const isSame = (a: TopicPartition, b: TopicPartition): boolean => a.partition === b.partition && a.topic === b.topic;
 

@@ -8,7 +8,8 @@ import { clientSettings } from '../client/client-settings.js';
 import { connectionOf, type ConnectionOptions } from '../client/connection-options.js';
 import type { SettingsMap } from '../client/java-settings.js';
 import type { KafkaClient } from '../client/kafka-client.js';
-import { openKafkajsClient, partitionError } from '../client/kafkajs-client.js';
+import { openKafkajsClient } from '../client/kafkajs-client.js';
+import { partitionError } from '../client/partition-error.js';
 import { handMadeBatch } from './hand-made-batch.js';
 import { never, onKafka, type KafkaVariable, type TestBroker } from './kafka-servers.js';
 

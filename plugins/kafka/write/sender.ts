@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SyncError, isSyncError, type Logger } from 'syncx/plugin-api';
 import { isStaleLeader } from '../client/broker-errors.js';
 import type { KafkaClient, ProducePart, ProducedPartition } from '../client/kafka-client.js';
-import { partitionError } from '../client/kafkajs-client.js';
+import { partitionError } from '../client/partition-error.js';
 import { BatchWriter, NO_PRODUCER } from '../wire/batch-writer.js';
 import type { Codec } from '../wire/codec.js';
 import type { RecordToWrite } from './row-records.js';
