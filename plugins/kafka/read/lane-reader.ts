@@ -116,8 +116,11 @@ export class KafkaLaneReader implements LaneReader {
         if (stopped(signal)) return;
         yield batch;
       }
-    } else if (fetched.error === 'OFFSET_OUT_OF_RANGE') await this.#gone(of, signal);
-    else this.#failed(of, fetched.error);
+    } else {
+      if (fetched.error === 'OFFSET_OUT_OF_RANGE') await this.#gone(of, signal);
+      else this.#failed(of, fetched.error);
+      of.broken = false;
+    }
     of.answers--;
   }
 

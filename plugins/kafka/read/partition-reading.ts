@@ -21,6 +21,8 @@ export class PartitionReading {
   asking = false;
   /** Answers that wait to be read, or are being read. */
   answers = 0;
+  /** One of them is an error: what comes of it says where the next fetch begins. */
+  broken = false;
   ended = false;
   /** Not to be asked before this time (ms of `performance.now`). */
   notBefore = 0;
@@ -72,13 +74,14 @@ export class PartitionReading {
 
   mayAsk(now: number): boolean {
     const { stop } = this.spec;
-    const wanted = stop === null || this.#fetchOffset < stop;
+    const wanted = !this.broken && (stop === null || this.#fetchOffset < stop);
     return wanted && !this.asking && this.answers < MOST_ANSWERS && !this.held && !this.ended && this.notBefore <= now;
   }
 
   /** An answer with records, or with an error, is to be read. */
-  answered({ records }: FetchedPartition): void {
+  answered({ records, error }: FetchedPartition): void {
     this.answers++;
+    this.broken ||= error !== null;
     this.#fetchOffset = Math.max(this.#fetchOffset, offsetBehind(records) ?? 0);
   }
 
