@@ -131,7 +131,7 @@ class KafkaWriter {
         client,
         lane,
         sender,
-        partitioner: partitionerOf(partitions.length, o.partition ?? null),
+        partitioner: partitionerOf(partitions.length, o.partition ?? null, lane.lane),
         records: { codec: o.codec, columns: wantedColumns(o), keyColumns: o.keyColumns },
         transaction,
         maxBatchBytes,

@@ -2,7 +2,15 @@
 import type { Committable, Committer, RecoverAnswer, RunIdentity, RunRecord, SweepReport } from 'syncx/plugin-api';
 import { brokerErrorName } from '../client/broker-errors.js';
 import type { KafkaClient } from '../client/kafka-client.js';
-import { groupOf, idsOf, preparedOf, readMarker, transactionalIdOf, type PreparedTransaction } from './epoch-marker.js';
+import {
+  commitTransaction,
+  groupOf,
+  idsOf,
+  preparedOf,
+  readMarker,
+  transactionalIdOf,
+  type PreparedTransaction,
+} from './epoch-marker.js';
 
 /** Words that say that the ids cannot end the transaction any more. */
 const FENCED: ReadonlySet<string> = new Set(['PRODUCER_FENCED', 'INVALID_PRODUCER_EPOCH', 'INVALID_TXN_STATE']);
@@ -48,7 +56,7 @@ export class KafkaCommitter implements Committer {
     // Not stable: the transaction may be open, and would be waited for.
     if (await this.#isMarked(p, false)) return 'committed';
     try {
-      await this.#client.endTxn(idsOf(p), true, this.#signal);
+      await commitTransaction(this.#client, idsOf(p), this.#signal);
       return 'committed';
     } catch (e) {
       const word = brokerErrorName(e);

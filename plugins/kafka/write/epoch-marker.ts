@@ -2,10 +2,9 @@
  * What tells of a committed epoch: an offset that is committed inside of its transaction, of a group of the lane's own. The
  * offset is the epoch. Brokers forget offsets of groups that nobody uses after offsets.retention.minutes (7 days by default).
  */
-import type { Committable, JsonValue } from 'syncx/plugin-api';
-import { SyncError } from 'syncx/plugin-api';
-import type { KafkaClient, TopicPartition } from '../client/kafka-client.js';
-import type { TxnIds } from '../client/kafka-client.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SyncError, type Committable, type JsonValue } from 'syncx/plugin-api';
+import type { KafkaClient, TopicPartition, TxnIds } from '../client/kafka-client.js';
 
 /** Of a lane. Names of groups and transactional ids begin alike, so that rights can be given by prefix. */
 export const groupOf = (runId: string, lane: number): string => `sync-${runId}-${String(lane)}`;
@@ -41,6 +40,18 @@ export function preparedOf(c: Committable): PreparedTransaction {
   throw new SyncError('STATE_CORRUPT', 'a prepared transaction of Kafka has a form that this version does not know', {
     hint: 'Run the job with the version that wrote it.',
   });
+}
+
+const LOOK_AGAIN_MS = 5;
+
+/** Its records are visible when it resolves: the broker answers before it has told all partitions of the end. */
+export async function commitTransaction(client: KafkaClient, ids: TxnIds, signal: AbortSignal): Promise<void> {
+  await client.endTxn(ids, true, signal);
+  for (;;) {
+    const now = await client.describeTransaction(ids.transactionalId, signal);
+    if (now?.state !== 'PrepareCommit') return;
+    await sleep(LOOK_AGAIN_MS, undefined, { signal });
+  }
 }
 
 /** Markers stand at the first partition of the target. */

@@ -1,6 +1,12 @@
 import type { Committable, LaneContext } from 'syncx/plugin-api';
 import type { KafkaClient, TxnIds } from '../client/kafka-client.js';
-import { groupOf, markerPartition, transactionalIdOf, type PreparedTransaction } from './epoch-marker.js';
+import {
+  commitTransaction,
+  groupOf,
+  markerPartition,
+  transactionalIdOf,
+  type PreparedTransaction,
+} from './epoch-marker.js';
 import type { Sender } from './sender.js';
 
 export interface TransactionParts {
@@ -80,7 +86,7 @@ export class LaneTransaction {
 
   async commit(): Promise<void> {
     if (this.#ids === null) return;
-    await this.#p.client.endTxn(this.#ids, true, this.#p.lane.signal);
+    await commitTransaction(this.#p.client, this.#ids, this.#p.lane.signal);
     this.#ids = null;
   }
 
