@@ -213,7 +213,7 @@ export const flowCases: readonly ContractCase<ReaderEnv>[] = [
         if (item.is !== 'batch') continue;
         if (total === 0) {
           // Gives a reader that reads ahead without limit the time to do so.
-          await eventually(300, async () => (await memory()) - before > MEMORY_LIMIT);
+          await eventually(1000, async () => (await memory()) - before > MEMORY_LIMIT);
           ahead = (await memory()) - before;
         }
         total += item.data.length;
