@@ -10,6 +10,7 @@ import {
 import { Wake } from 'syncx/plugin-kit';
 import { isStaleLeader } from '../client/broker-errors.js';
 import type { FetchedPartition, KafkaClient } from '../client/kafka-client.js';
+import { partitionError } from '../client/partition-error.js';
 import { PartitionReading } from './partition-reading.js';
 import type { RecordRows } from './record-rows.js';
 import { offsetOf, specOf, type PartitionSpec } from './split-spec.js';
@@ -193,10 +194,7 @@ export class KafkaLaneReader implements LaneReader {
   #failed(of: PartitionReading, word: string): void {
     of.failures++;
     if (isStaleLeader(word) && of.failures <= MOST_FAILURES) this.#pause(of, word);
-    else {
-      const { name: place } = of;
-      throw new SyncError('SOURCE_IO', `${place} cannot be read at offset ${String(of.offset)}: ${word}`, { place });
-    }
+    else throw partitionError('source', of.spec, word);
   }
 
   #pause(of: PartitionReading, why: string): void {

@@ -1,5 +1,6 @@
 import { BatchBuilder, type BatchTarget, type Position, type ReadItem, type RowBatch } from 'syncx/plugin-api';
 import type { FetchedPartition } from '../client/kafka-client.js';
+import { showPartition } from '../client/partition-error.js';
 
 import { newRecordSlot, RecordReader } from '../wire/record-reader.js';
 import { offsetBehind } from './offset-behind.js';
@@ -53,7 +54,7 @@ export class PartitionReading {
   }
 
   get name(): string {
-    return `${this.spec.topic}-${String(this.spec.partition)}`;
+    return showPartition(this.spec);
   }
 
   /** Of the record to go on with. */

@@ -1,11 +1,18 @@
 /** Producer ids, transactions, and offsets of groups, in transactions or not. */
 import { readByTopic, readCodes, writeByTopic, type Api, type PartitionCode } from './api.js';
+import type { RequestBytes } from './request-bytes.js';
 
 /** What the broker knows a transactional producer by. */
 export interface TxnIds {
   readonly transactionalId: string;
   readonly producerId: bigint;
   readonly epoch: number;
+}
+
+function writeIds(w: RequestBytes, { transactionalId, producerId, epoch }: TxnIds): void {
+  w.string(transactionalId);
+  w.i64(producerId);
+  w.i16(epoch);
 }
 
 export const INIT_PRODUCER_ID: Api<
@@ -33,9 +40,7 @@ export const ADD_PARTITIONS_TO_TXN: Api<
   name: 'AddPartitionsToTxn',
   versions: [2, 1, 0],
   encode(w, q) {
-    w.string(q.transactionalId);
-    w.i64(q.producerId);
-    w.i16(q.epoch);
+    writeIds(w, q);
     writeByTopic(w, q.parts, () => undefined);
   },
   decode(r) {
@@ -49,9 +54,7 @@ export const ADD_OFFSETS_TO_TXN: Api<TxnIds & { readonly group: string }, { read
   name: 'AddOffsetsToTxn',
   versions: [2, 1, 0],
   encode(w, q) {
-    w.string(q.transactionalId);
-    w.i64(q.producerId);
-    w.i16(q.epoch);
+    writeIds(w, q);
     w.string(q.group);
   },
   decode(r) {
@@ -65,9 +68,7 @@ export const END_TXN: Api<TxnIds & { readonly commit: boolean }, { readonly code
   name: 'EndTxn',
   versions: [2, 1, 0],
   encode(w, q) {
-    w.string(q.transactionalId);
-    w.i64(q.producerId);
-    w.i16(q.epoch);
+    writeIds(w, q);
     w.bool(q.commit);
   },
   decode(r) {
