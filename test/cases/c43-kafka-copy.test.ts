@@ -2,26 +2,10 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { kafkaTest, type Kafka, type KafkaRecord, type NewRecord } from '../support/kafka.js';
+import { kafkaTest, type Kafka, type KafkaRecord } from '../support/kafka.js';
+import { RECORDS } from '../support/kafka-job.js';
 import { sync, type SyncResult } from '../support/sync.js';
 import { Workspace } from '../support/workspace.js';
-
-const timestamp = 1_700_000_000_123;
-const RECORDS: readonly NewRecord[] = [
-  { key: null, value: 'v1' },
-  { key: '', value: '' },
-  { key: 'k', value: null },
-  { key: 'k', value: 'v4', headers: [{ key: 'h', value: null }] },
-  {
-    key: 'k',
-    value: 'v5',
-    headers: [
-      { key: 'h', value: 'a' },
-      { key: 'h', value: 'b' },
-    ],
-  },
-  { key: 'k', value: Buffer.from([0xff, 0xfe, 0x00, 0x80]) },
-].map((r) => ({ ...r, timestamp }));
 
 interface Parts {
   readonly from: string;

@@ -1,26 +1,8 @@
 /** C43, reading: null, empty, and awkward records. */
 import assert from 'node:assert/strict';
 import { kafkaTest, type NewRecord } from '../support/kafka.js';
-import { assertDone, kafkaToFile, runKafka } from '../support/kafka-job.js';
+import { BYTES, RECORDS, assertDone, kafkaToFile, runKafka } from '../support/kafka-job.js';
 import { Workspace } from '../support/workspace.js';
-
-const timestamp = 1_700_000_000_123;
-const BYTES = Buffer.from([0xff, 0xfe, 0x00, 0x80]);
-const RECORDS: readonly NewRecord[] = [
-  { key: null, value: 'v1' },
-  { key: '', value: '' },
-  { key: 'k', value: null },
-  { key: 'k', value: 'v4', headers: [{ key: 'h', value: null }] },
-  {
-    key: 'k',
-    value: 'v5',
-    headers: [
-      { key: 'h', value: 'a' },
-      { key: 'h', value: 'b' },
-    ],
-  },
-  { key: 'k', value: BYTES },
-].map((r) => ({ ...r, timestamp }));
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 

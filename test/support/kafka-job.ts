@@ -1,8 +1,28 @@
 /** Jobs that read topics into files, as tests run them. */
 import assert from 'node:assert/strict';
-import type { Kafka } from './kafka.js';
+import type { Kafka, NewRecord } from './kafka.js';
 import { sync, type SyncResult } from './sync.js';
 import { publishedLines, type Workspace } from './workspace.js';
+
+const timestamp = 1_700_000_000_123;
+/** No UTF-8. */
+export const BYTES = Buffer.from([0xff, 0xfe, 0x00, 0x80]);
+/** Those of C43 that are the same in a copy: null and empty apart, headers in their order, bytes. */
+export const RECORDS: readonly NewRecord[] = [
+  { key: null, value: 'v1' },
+  { key: '', value: '' },
+  { key: 'k', value: null },
+  { key: 'k', value: 'v4', headers: [{ key: 'h', value: null }] },
+  {
+    key: 'k',
+    value: 'v5',
+    headers: [
+      { key: 'h', value: 'a' },
+      { key: 'h', value: 'b' },
+    ],
+  },
+  { key: 'k', value: BYTES },
+].map((r) => ({ ...r, timestamp }));
 
 export interface KafkaJob {
   readonly path: string;
