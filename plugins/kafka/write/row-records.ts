@@ -91,8 +91,9 @@ function keyOf(
   if (only === undefined) return () => null;
   if (more.length === 0) {
     const at = indexOf(schema, only);
+    const cells = new Cells();
     return (batch, section, row) => {
-      const cell = cellOf(batch, section, row, at);
+      const cell = cells.of(batch, section, row, at);
       return cell === null ? null : Buffer.from(cell);
     };
   }
@@ -104,10 +105,21 @@ function keyOf(
   };
 }
 
-/** Null: NULL, or not sent. */
-function cellOf(batch: RowBatch, section: Section, row: number, column: number): Uint8Array | null {
-  const view = new RowView(batch, section).at(row);
-  return view.isNull(column) || view.isAbsent(column) ? null : view.bytes(column);
+/** Cells of rows that come one after another: one view serves a section. */
+class Cells {
+  #view: RowView | null = null;
+  #section: Section | null = null;
+
+  /** Null: NULL, or not sent. */
+  of(batch: RowBatch, section: Section, row: number, column: number): Uint8Array | null {
+    let view = this.#view;
+    if (view?.batch !== batch || this.#section !== section) {
+      view = this.#view = new RowView(batch, section);
+      this.#section = section;
+    }
+    view.at(row);
+    return view.isNull(column) || view.isAbsent(column) ? null : view.bytes(column);
+  }
 }
 
 /** What all codecs have alike: keys, operations, times. */
@@ -184,6 +196,7 @@ class JsonRecords extends KeyedRecords {
 
 /** The one column is the value. */
 class TextRecords extends KeyedRecords {
+  readonly #cells = new Cells();
   readonly #column: number;
 
   constructor(schema: RowSchema, o: RecordOptions) {
@@ -200,7 +213,7 @@ class TextRecords extends KeyedRecords {
   }
 
   protected value(batch: RowBatch, section: Section, row: number, to: RecordToWrite): boolean {
-    putCell(to, cellOf(batch, section, row, this.#column));
+    putCell(to, this.#cells.of(batch, section, row, this.#column));
     return true;
   }
 }
@@ -213,6 +226,7 @@ function putCell(to: RecordToWrite, cell: Uint8Array | null): void {
 
 /** Rows as the reader's codec raw makes them: value, and key, headers and timestamp where they are there. */
 class RawRecords extends KeyedRecords {
+  readonly #cells = new Cells();
   readonly #value: number;
   readonly #key: number;
   readonly #headers: number;
@@ -234,7 +248,8 @@ class RawRecords extends KeyedRecords {
     to: RecordToWrite,
     reject: (r: RejectedRow) => void,
   ): boolean {
-    const cell = (column: number): Uint8Array | null => (column < 0 ? null : cellOf(batch, section, row, column));
+    const cell = (column: number): Uint8Array | null =>
+      column < 0 ? null : this.#cells.of(batch, section, row, column);
     putCell(to, cell(this.#value));
     if (this.#key >= 0) to.key = cell(this.#key);
     const time = cell(this.#timestamp);

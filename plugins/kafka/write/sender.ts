@@ -67,10 +67,6 @@ export class Sender {
     }));
   }
 
-  get partitions(): number {
-    return this.#partitions.length;
-  }
-
   /** From now on; sequences begin anew. */
   use(ids: SenderIds | null): void {
     this.#ids = ids;
@@ -113,10 +109,6 @@ export class Sender {
     return this.#partitions[partition]?.writer.bytes ?? 0;
   }
 
-  get empty(): boolean {
-    return this.#buffered === 0 && this.#underWay === null;
-  }
-
   /** Begins to send what is buffered, once what is under way has landed. */
   async ship(): Promise<void> {
     await this.settled();
@@ -131,12 +123,7 @@ export class Sender {
     this.#underWay = sent;
   }
 
-  /** All that was appended has landed when it resolves. */
-  async flush(): Promise<void> {
-    await this.ship();
-    await this.settled();
-  }
-
+  /** All that was shipped has landed when it resolves. */
   async settled(): Promise<void> {
     const sent = this.#underWay;
     if (sent === null) return;
@@ -152,7 +139,6 @@ export class Sender {
     this.#underWay = null;
   }
 
-  /** The numbers of records that an int32 of the protocol wraps at. */
   async #finish(partition: number, open: Open): Promise<ProducePart> {
     const ids = this.#ids;
     const { records } = open.writer;
