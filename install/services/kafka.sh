@@ -126,7 +126,7 @@ make_data() {
   done
   (
     cd "$1" && mkdir log certs && make_certificates &&
-      run_tool kafka.tools.StorageTool format --cluster-id "$(openssl rand -base64 16 | tr '+/' '-_' | tr -d =)" \
+      run_tool kafka.tools.StorageTool format --cluster-id "$(openssl rand -base64 16 | tr '+/' 'AB' | tr -d =)" \
         --config ../server.properties "${users[@]}"
   )
 }

@@ -181,11 +181,11 @@ export async function within<T>(ms: number, what: string, promise: Promise<T>): 
 }
 
 /** Waits until `check` holds; true, or false once `ms` have passed. */
-export async function eventually(ms: number, check: () => boolean | Promise<boolean>): Promise<boolean> {
+export async function eventually(ms: number, check: () => boolean | Promise<boolean>, everyMs = 5): Promise<boolean> {
   const end = performance.now() + ms;
   for (;;) {
     if (await check()) return true;
     if (performance.now() > end) return false;
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }
