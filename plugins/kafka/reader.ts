@@ -18,7 +18,7 @@ import { checkReaderOptions, committedOnly, groupOf, textOf, topicNames } from '
 import { KafkaLaneReader, type LaneReading } from './read/lane-reader.js';
 import { parseOffsets } from './read/offset-text.js';
 import { KafkaPlanner, decodePlan, planOf, type KafkaPlan } from './read/planner.js';
-import { recordRows } from './read/record-rows.js';
+import { codecRows } from './read/rows/codec-rows.js';
 import { offsetOf, positions, specOf, splitIdOf, splitOf } from './read/split-spec.js';
 import {
   startOffsets,
@@ -128,7 +128,7 @@ class KafkaReader implements Reader {
     const reading: LaneReading = {
       committedOnly: committedOnly(this.#o),
       whenGone: this.#o.offsetGone,
-      rows: (topic, partition) => recordRows(this.#o.codec, columns, topic, partition),
+      rows: (topic, partition) => codecRows(this.#o.codec, columns, topic, partition),
     };
     // Its own: a lane may live in another thread, and close it with itself.
     const client = await openClient(readerConnection(this.#o).connection, 'source');

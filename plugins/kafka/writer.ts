@@ -14,6 +14,7 @@ import { KafkaCommitter } from './write/committer.js';
 import { LaneTransaction } from './write/lane-transaction.js';
 import { KafkaLaneWriter } from './write/lane-writer.js';
 import { partitionerOf } from './write/partitioner.js';
+import { codecRecords } from './write/records/codec-records.js';
 import { Sender } from './write/sender.js';
 import {
   WRITER_OPTIONS,
@@ -132,7 +133,7 @@ class KafkaWriter {
         lane,
         sender,
         partitioner: partitionerOf(partitions.length, o.partition ?? null, lane.lane),
-        records: { codec: o.codec, columns: wantedColumns(o), keyColumns: o.keyColumns },
+        records: (schema) => codecRecords(o.codec, schema, { columns: wantedColumns(o), keyColumns: o.keyColumns }),
         transaction,
         maxBatchBytes,
         topic: o.topic,

@@ -12,7 +12,7 @@ import { isStaleLeader } from '../client/broker-errors.js';
 import type { FetchedPartition, KafkaClient } from '../client/kafka-client.js';
 import { partitionError } from '../client/partition-error.js';
 import { PartitionReading } from './partition-reading.js';
-import type { RecordRows } from './record-rows.js';
+import type { RecordRows } from './rows/record-rows.js';
 import { offsetOf, specOf, type PartitionSpec } from './split-spec.js';
 
 export interface LaneReading {

@@ -4,7 +4,7 @@ import { showPartition } from '../client/partition-error.js';
 
 import { newRecordSlot, RecordReader } from '../wire/record-reader.js';
 import { offsetBehind } from './offset-behind.js';
-import type { RecordRows } from './record-rows.js';
+import type { RecordRows } from './rows/record-rows.js';
 import { positionAt, type PartitionSpec } from './split-spec.js';
 
 /** Bytes of a fetch, from which on a batch that is cut off is asked for whole. */

@@ -12,7 +12,7 @@ import type { KafkaClient } from '../client/kafka-client.js';
 import { EMPTY_BATCH_BYTES, mostRecordBytes } from '../wire/batch-writer.js';
 import type { LaneTransaction } from './lane-transaction.js';
 import type { Partitioner } from './partitioner.js';
-import { newRecord, rowRecords, type RecordOptions, type RecordToWrite, type RowRecords } from './row-records.js';
+import { newRecord, type RecordToWrite, type RowRecords } from './records/row-records.js';
 import type { Sender } from './sender.js';
 
 export interface LaneWriterParts {
@@ -20,7 +20,8 @@ export interface LaneWriterParts {
   readonly lane: LaneContext;
   readonly sender: Sender;
   readonly partitioner: Partitioner;
-  readonly records: RecordOptions;
+  /** @throws SyncError COLUMN_MISMATCH */
+  readonly records: (schema: RowSchema) => RowRecords;
   /** Null: at-least-once. */
   readonly transaction: LaneTransaction | null;
   /** Bytes of a batch that the topic takes. */
@@ -124,7 +125,7 @@ export class KafkaLaneWriter implements LaneWriter {
   #recordsOf(schema: RowSchema): RowRecords {
     const known = this.#schemas.get(schema.id);
     if (known !== undefined) return known;
-    const made = rowRecords(schema, this.#p.records);
+    const made = this.#p.records(schema);
     this.#schemas.set(schema.id, made);
     return made;
   }

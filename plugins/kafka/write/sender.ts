@@ -6,7 +6,7 @@ import type { KafkaClient, ProducePart, ProducedPartition } from '../client/kafk
 import { partitionError } from '../client/partition-error.js';
 import { BatchWriter, NO_PRODUCER } from '../wire/batch-writer.js';
 import type { Codec } from '../wire/codec.js';
-import type { RecordToWrite } from './row-records.js';
+import type { RecordToWrite } from './records/row-records.js';
 
 export interface SenderOptions {
   readonly topic: string;

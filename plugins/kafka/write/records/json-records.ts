@@ -1,0 +1,28 @@
+import type { RejectedRow, RowBatch, RowSchema, Section } from 'syncx/plugin-api';
+import { chooseColumns } from 'syncx/plugin-kit';
+import { JSON_FORMAT, KeyedRecords, oneRow } from './keyed-records.js';
+import type { RecordOptions, RecordToWrite } from './row-records.js';
+
+export class JsonRecords extends KeyedRecords {
+  readonly #one: ReturnType<typeof oneRow>;
+
+  constructor(schema: RowSchema, o: RecordOptions) {
+    super(schema, o.keyColumns);
+    this.#one = oneRow(JSON_FORMAT.encoder(schema, chooseColumns(schema, o.columns)));
+  }
+
+  protected value(
+    batch: RowBatch,
+    section: Section,
+    row: number,
+    to: RecordToWrite,
+    reject: (r: RejectedRow) => void,
+  ): boolean {
+    const { out, encode } = this.#one;
+    if (!encode(batch, section, row, to, reject)) return false;
+    to.value = out.data;
+    to.valueStart = 0;
+    to.valueEnd = out.length - 1; // without the line end
+    return true;
+  }
+}

@@ -1,0 +1,38 @@
+/** Rows become records. */
+import type { RejectedRow, RowBatch, Section } from 'syncx/plugin-api';
+import type { HeaderToWrite } from '../../wire/batch-writer.js';
+
+/** One record, used again for the next one; its buffers hold until then. Null: an end before its start. */
+export interface RecordToWrite {
+  key: Uint8Array | null;
+  value: Uint8Array;
+  valueStart: number;
+  valueEnd: number;
+  /** ms since 1970. */
+  timestamp: number;
+  headers: readonly HeaderToWrite[] | null;
+}
+
+export interface RecordOptions {
+  /** Null: all data columns. */
+  readonly columns: readonly string[] | null;
+  /** Empty: records have no key. */
+  readonly keyColumns: readonly string[];
+}
+
+export const NONE = Buffer.alloc(0);
+
+export const newRecord = (): RecordToWrite => ({
+  key: null,
+  value: NONE,
+  valueStart: 0,
+  valueEnd: -1,
+  timestamp: 0,
+  headers: null,
+});
+
+/** Makes the records of rows of one schema. */
+export interface RowRecords {
+  /** False: the row gives no record: it was rejected, or is the old image of one that changed. */
+  record(batch: RowBatch, section: Section, row: number, to: RecordToWrite, reject: (r: RejectedRow) => void): boolean;
+}
