@@ -1,6 +1,7 @@
 import {
   SyncError,
   defineReader,
+  isSyncError,
   type JsonValue,
   type LaneContext,
   type LaneReader,
@@ -12,6 +13,7 @@ import {
   type SplitPlanner,
 } from 'syncx/plugin-api';
 import { columnSpecs, isSpec, unnamed } from 'syncx/plugin-kit';
+import { brokerErrorName } from './client/broker-errors.js';
 import type { KafkaClient, TopicPartition } from './client/kafka-client.js';
 import { openClient, readerConnection } from './open-client.js';
 import { checkReaderOptions, committedOnly, groupOf, textOf, topicNames } from './read/check-options.js';
@@ -37,6 +39,8 @@ class KafkaReader implements Reader {
   readonly #o: ReaderOptions;
   readonly #context: PluginContext;
   readonly #client: KafkaClient;
+  /** Why the offsets of the last checkpoint are not with the group; null: they are. */
+  #untold: string | null = null;
 
   constructor(options: ReaderOptions, context: PluginContext, client: KafkaClient) {
     this.#o = options;
@@ -144,7 +148,20 @@ class KafkaReader implements Reader {
       return position === null || of === null ? [] : [{ ...of, offset: offsetOf(position), metadata: null }];
     });
     if (offsets.length === 0) return;
-    await this.#client.offsetCommit(group, offsets, this.#context.signal);
+    try {
+      await this.#client.offsetCommit(group, offsets, this.#context.signal);
+      this.#untold = null;
+    } catch (e) {
+      this.#context.signal.throwIfAborted();
+      const word = brokerErrorName(e);
+      // The job does not live by them. A missing right or a bad name stays so, and is for a person.
+      if (!isSyncError(e) || word === 'INVALID_GROUP_ID' || word?.endsWith('_AUTHORIZATION_FAILED') === true) throw e;
+      const { message, hint } = e;
+      if (message === this.#untold) return;
+      this.#untold = message;
+      const told = `offsets are not told to the group ${group}, and the job goes on: ${message}`;
+      this.#context.log.warn({ group, error: message, ...(hint === undefined ? {} : { hint }) }, told);
+    }
   }
 
   explainSplit(split: Split): SplitFacts {

@@ -1,5 +1,7 @@
 /** C49: more partitions while the job runs, a second copy of the job, kill -9, and who owns the offsets. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { kafkaTest } from '../support/kafka.js';
 import { kafkaToFile } from '../support/kafka-job.js';
 import { startSync, sync, until } from '../support/sync.js';
@@ -51,4 +53,37 @@ kafkaTest('C49: new partitions are read from their first record; offsets are the
   const offsets = (await kafka.groupOffsets(group)).map((o) => o.offset).sort();
   assert.equal(offsets.length, 3);
   assert.deepEqual(offsets.slice(0, 2), [20, 20]);
+});
+
+kafkaTest('C49: members of another tool in the group do not stop the job, nor take records from it', async (kafka) => {
+  await using topic = await kafka.topic({ partitions: 2 });
+  const group = `${topic.name}-group`;
+  await topic.send([...ten('a', 0), ...ten('a', 1)]);
+  // It commits as it ends, when a signal comes.
+  const other = spawn('kcat', ['-b', kafka.brokers, '-G', group, '-u', '-X', 'auto.offset.reset=earliest', topic.name]);
+  try {
+    let seen = 0;
+    other.stdout.on('data', (d: Buffer) => (seen += d.toString().split('\n').length - 1));
+    await until('the other tool is a member', () => seen === 20);
+    using ws = new Workspace();
+    const reader = { topic: topic.name, groupId: group, mode: 'earliest-offset', bounded: 'no' };
+    const job = kafkaToFile(ws, kafka, reader, { checkpoint: { interval: 50 } });
+    const run = startSync(['run', job.path, '--output', 'json'], { cwd: ws.dir });
+    await until('all is read', () => job.lines().length === 20);
+    await topic.send([...ten('b', 0), ...ten('b', 1)]);
+    await until('what came is read by both', () => job.lines().length === 40 && seen === 40);
+    other.kill('SIGTERM');
+    await once(other, 'exit');
+    await topic.send(ten('c', 0));
+    const offset = async (): Promise<number> =>
+      (await kafka.groupOffsets(group)).find((o) => o.partition === 0)?.offset ?? -1;
+    await until('the group has the offsets of the job', async () => (await offset()) === 30);
+    run.child.kill('SIGTERM');
+    const r = await run.done;
+    assert.equal(r.code, 143, r.stderr);
+    assert.deepEqual(job.lines(), messages('a', 'a', 'b', 'b', 'c'));
+    assert.equal(r.stderr.split('offsets are not told to the group').length, 2, 'it is said once');
+  } finally {
+    other.kill('SIGKILL');
+  }
 });
