@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { kafkaTest, type Kafka, type OwnTopic } from '../support/kafka.js';
 import { zombieAt } from '../support/crash.js';
-import { sync } from '../support/sync.js';
-import { Workspace } from '../support/workspace.js';
+import { sync, until } from '../support/sync.js';
+import { Workspace, tree } from '../support/workspace.js';
 
 const ROWS = 10_000;
 
@@ -118,12 +118,16 @@ kafkaTest('C46: a transaction that the broker times out before its commit is wri
   });
   const args = ['run', job, '--output', 'json'];
   assert.equal((await sync(args, { cwd: ws.dir, failpoint: 'ckpt.after' })).signal, 'SIGKILL');
-  for (;;) {
-    const open = (await kafka.transactions()).find(
-      (x) => x.transactionalId.startsWith('sync-') && x.state === 'Ongoing',
-    );
-    if (open === undefined) break;
-  }
+  const attempt = tree(ws.path('state')).find((n) => n.endsWith('/attempt-1')) ?? '';
+  const id = `sync-${attempt.split('/').at(-2) ?? ''}-0-1`;
+  await until(
+    'the broker has ended it',
+    async () => {
+      const [own] = (await kafka.transactions()).filter((x) => x.transactionalId === id);
+      return own?.state === 'CompleteAbort';
+    },
+    60_000,
+  );
   const r = await sync(args, { cwd: ws.dir });
   assert.equal(r.code, 0, r.stderr);
   const values = (await topic.records()).map((x) => x.value?.toString());
