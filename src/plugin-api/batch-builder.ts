@@ -125,8 +125,15 @@ export class BatchBuilder {
     this.rows++;
   }
 
-  /** Takes back the cells of a row that was begun and not ended. */
-  dropRow(): void {
+  /** Takes back the cells of a row that was begun and not ended, and all rows but the first `rows`. */
+  dropRow(rows = this.rows): void {
+    while (rows < this.#sectionRow) {
+      const last = this.#sections.pop();
+      this.#schema = last?.schema ?? this.#schema;
+      this.#sectionRow = last?.firstRow ?? 0;
+      this.#sectionCell = last?.firstCell ?? 0;
+    }
+    this.rows = rows;
     this.cells = this.#sectionCell + (this.rows - this.#sectionRow) * this.#schema.columns.length;
     this.length = this.cells === 0 ? 0 : (this.ends[this.cells - 1] ?? 0) & MAX_BATCH_BYTES;
   }

@@ -22,7 +22,7 @@ export { hasStar } from './formats/field-plan.js';
 export * from './formats/dirty-row.js';
 export * from './formats/json-decoder.js';
 export * from './formats/json-encoder.js';
-export { JsonPicker, type JsonFault, type OtherCell } from './formats/json-picker.js';
+export { JsonPicker, type JsonFault, type JsonNotation, type OtherCell, type RowKind } from './formats/json-picker.js';
 export * from '../cells/json-scan.js';
 export { META_TYPES, fromRecord, type FileMeta, type MetaKind, type RecordMeta } from './formats/meta-column.js';
 export * from './formats/record-borders.js';

@@ -1,14 +1,16 @@
 import {
   NULL_FLAG,
+  OP_INSERT,
   cellKind,
   formatType,
   internSchema,
   type BatchBuilder,
   type ColumnInit,
+  type RowOp,
   type RowSchema,
 } from '../../plugin-api/index.js';
 import { notOfType } from '../../cells/cell-fault.js';
-import { AS_IS, cellForm, type CellForm } from '../../cells/cell-form.js';
+import { AS_IS, cellForm, mended, type CellForm } from '../../cells/cell-form.js';
 import { failedAt, skipSpace, skipString, skipValue } from '../../cells/json-scan.js';
 import { unnamed, type ColumnSpec, type WantedColumn } from './column-spec.js';
 import { convertOf } from './field-plan.js';
@@ -20,6 +22,10 @@ interface JsonColumn {
   readonly name: string;
   readonly type: string;
   readonly raw: boolean;
+  /** Index, among the wanted keys of an object, of the one that its path begins with; -1: it is not in the record. */
+  readonly root: number;
+  /** Of the key that is its name as it stands, where that has a dot; else as `root`. */
+  readonly literal: number;
   /** False: the cell is not in the record. */
   readonly picked: boolean;
   readonly form: CellForm | null;
@@ -35,6 +41,25 @@ export interface JsonFault {
   /** Offset of the byte to point at. */
   readonly at: number;
 }
+
+/** How a format writes what JSON has no form for; left out: as JSON lines do. */
+export interface JsonNotation {
+  /** Cells of type json are texts that hold JSON; else they are JSON as it stands. */
+  readonly jsonInText?: boolean;
+  /** Bytes are texts whose characters U+0000 to U+00FF are the bytes; else base64. */
+  readonly latin1?: boolean;
+  /** A text that stands for a value that the source did not send: the cell is ABSENT. Not of the rows that are inserted. */
+  readonly absent?: string;
+}
+
+/** What a row is, beside its cells. */
+export interface RowKind {
+  readonly op: RowOp;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+}
+
+const INSERTED: { readonly op: RowOp; readonly time: undefined } = { op: OP_INSERT, time: undefined };
 
 /** Appends the cell of a column that is not in the record: a constant, or what is known of where the record comes from. */
 export type OtherCell = (builder: BatchBuilder, column: number) => void;
@@ -66,41 +91,92 @@ export class JsonPicker {
   readonly #ends: Int32Array;
   /** `line`, `record`: what a value is called in messages. */
   readonly #noun: string;
+  readonly #absent: Buffer | null;
+  /** 1: the last object had the wanted key of this index. */
+  readonly #touched: Uint8Array;
+  /** Cells of the row that another one is laid over. */
+  readonly #baseStarts: Int32Array;
+  readonly #baseEnds: Int32Array;
   #fault: JsonFault | null = null;
 
-  constructor(columns: readonly WantedColumn[] | null, noun: string) {
+  constructor(columns: readonly WantedColumn[] | null, noun: string, notation: JsonNotation = {}) {
     const wanted = (columns ?? ['*' as const]).map((c) => (c === '*' ? WHOLE : c));
     this.wanted = wanted;
     this.#noun = noun;
     this.#whole = wanted.indexOf(WHOLE);
     const nameOf = (c: ColumnSpec, i: number): string => c.name ?? unnamed(c.index ?? i);
+    this.#keys = wantedKeys(wanted.map((c) => (fromRecord(c) ? c.name : null)));
+    const rootOf = (key: string): number => this.#keys.root.children.findIndex((k) => k.key.equals(Buffer.from(key)));
+    const inText = notation.jsonInText === true;
+    const latin1 = notation.latin1 === true;
     this.#columns = wanted.map((c, i): JsonColumn => ({
       name: nameOf(c, i),
       type: formatType(c.type),
-      raw: cellKind(c.type) === 'json',
+      raw: cellKind(c.type) === 'json' && !inText,
+      root: rootOf(c.name?.split('.')[0] ?? ''),
+      literal: rootOf(c.name ?? ''),
       picked: fromRecord(c),
-      // What the scanner has passed is JSON; it need not be checked again.
-      form: convertOf(c) ?? (c.type.is === 'json' ? null : cellForm(c.type)),
+      form: formOf(c, { inText, latin1 }),
     }));
     this.schema = internSchema(
       wanted.map((c, i): ColumnInit => ({ name: nameOf(c, i), type: c.type, role: c.meta === null ? 'data' : 'meta' })),
     );
-    this.#keys = wantedKeys(wanted.map((c) => (fromRecord(c) ? c.name : null)));
     this.#indexes = wanted.map((c) => (fromRecord(c) ? (c.index ?? -1) : -1));
     this.#width = Math.max(0, ...this.#indexes.map((i) => i + 1));
     this.#noObject = objectMisfit(wanted, noun);
     this.#noArray = arrayMisfit(wanted, noun);
     this.#starts = new Int32Array(this.#keys.columnOf.length);
     this.#ends = new Int32Array(this.#keys.columnOf.length);
+    this.#absent = notation.absent === undefined ? null : Buffer.from(JSON.stringify(notation.absent));
+    this.#touched = new Uint8Array(this.#keys.root.children.length);
+    this.#baseStarts = new Int32Array(this.#columns.length);
+    this.#baseEnds = new Int32Array(this.#columns.length);
   }
 
   /**
    * Appends the row of the one value in `b[start .. end]`, valid UTF-8, where `first` is its first byte behind blanks.
    * @returns what is wrong with it, and nothing was appended; null: nothing.
    */
-  pick(builder: BatchBuilder, b: Buffer, first: number, end: number, other: OtherCell): JsonFault | null {
+  pick(
+    builder: BatchBuilder,
+    b: Buffer,
+    first: number,
+    end: number,
+    other: OtherCell,
+    kind: RowKind | typeof INSERTED = INSERTED,
+  ): JsonFault | null {
     this.#fault = null;
-    if (this.#scan(b, first, end)) this.#appendRow(builder, b, other);
+    if (this.#scan(b, first, end)) this.#appendRow(builder, b, other, kind);
+    return this.#fault;
+  }
+
+  /**
+   * Appends the row of the object in `b[first .. end]` as it was before some of its keys got their values: those that
+   * the object in `b[old .. oldEnd]` has, with what they were.
+   */
+  pickOld(
+    builder: BatchBuilder,
+    b: Buffer,
+    [first, end, old, oldEnd]: readonly [number, number, number, number],
+    other: OtherCell,
+    kind: RowKind,
+  ): JsonFault | null {
+    this.#fault = null;
+    if (!this.#scan(b, first, end)) return this.#fault;
+    const columns = this.#columns;
+    for (let c = 0; c < columns.length; c++) {
+      this.#baseStarts[c] = this.#starts[c] ?? -1;
+      this.#baseEnds[c] = this.#ends[c] ?? 0;
+    }
+    this.#touched.fill(0);
+    if (!this.#scan(b, old, oldEnd)) return this.#fault;
+    for (let c = 0; c < columns.length; c++) {
+      const column = columns[c];
+      if (column === undefined || this.#touched[column.root] === 1 || this.#touched[column.literal] === 1) continue;
+      this.#starts[c] = this.#baseStarts[c] ?? -1;
+      this.#ends[c] = this.#baseEnds[c] ?? 0;
+    }
+    this.#appendRow(builder, b, other, kind);
     return this.#fault;
   }
 
@@ -140,7 +216,10 @@ export class JsonPicker {
       const keyEnd = skipString(b, i + 1, end);
       if (keyEnd < 0) return -1;
       const child = this.#findKey(b, i, keyEnd, node, guess);
-      if (child >= 0) guess = child;
+      if (child >= 0) {
+        guess = child;
+        if (node === this.#keys.root) this.#touched[child] = 1;
+      }
       i = skipSpace(b, keyEnd, end);
       if (i >= end || b[i] !== 58) return skipValue(b, at, end);
       i = skipSpace(b, i + 1, end);
@@ -216,7 +295,8 @@ export class JsonPicker {
     return -1;
   }
 
-  #appendRow(builder: BatchBuilder, b: Buffer, other: OtherCell): void {
+  #appendRow(builder: BatchBuilder, b: Buffer, other: OtherCell, { op, time }: RowKind | typeof INSERTED): void {
+    const absent = op === OP_INSERT ? null : this.#absent;
     for (let c = 0; c < this.#columns.length; c++) {
       const column = this.#columns[c];
       if (column === undefined) continue;
@@ -227,12 +307,14 @@ export class JsonPicker {
       const start = this.#starts[c] ?? -1;
       const end = this.#ends[c] ?? 0;
       if (start < 0 || (b[start] === 110 && end - start === 4)) builder.appendNull();
+      else if (absent !== null && end - start === absent.length && absent.compare(b, start, end) === 0)
+        builder.appendAbsent();
       else if (!this.#appendCell(builder, column, b, start, end)) {
         builder.dropRow();
         return;
       }
     }
-    builder.endRow();
+    builder.endRow(op, time);
   }
 
   #appendCell(builder: BatchBuilder, column: JsonColumn, b: Buffer, start: number, end: number): boolean {
@@ -254,6 +336,18 @@ export class JsonPicker {
     builder.appendBytes(bytes);
     return true;
   }
+}
+
+function formOf(c: ColumnSpec, { inText, latin1 }: { inText: boolean; latin1: boolean }): CellForm | null {
+  if (latin1 && cellKind(c.type) === 'bytes') return mended(latin1Bytes);
+  // What the scanner has passed is JSON; it need not be checked again.
+  return convertOf(c) ?? (c.type.is === 'json' && !inText ? null : cellForm(c.type));
+}
+
+/** Null: the text has a character that is no byte. */
+function latin1Bytes(data: Buffer, start: number, end: number): Buffer | null {
+  const text = data.toString('utf8', start, end);
+  return /^[\0-\u00ff]*$/.test(text) ? Buffer.from(text, 'latin1') : null;
 }
 
 function copyBytes(b: Buffer, start: number, end: number, builder: BatchBuilder): void {

@@ -6,7 +6,9 @@ import type { FileFacts } from './record-decoder.js';
 /** What a column can say of the file that its row comes from. */
 export type FileMeta = 'file' | 'path' | 'line' | 'mtime' | 'size';
 /** What a column can say of the record of a topic that its row comes from. */
-export type RecordMeta = 'topic' | 'partition' | 'offset' | 'timestamp' | 'key' | 'headers';
+export type RecordMeta = 'topic' | 'partition' | 'offset' | 'timestamp' | 'key' | 'headers' | ChangeMeta;
+/** Of the table whose change a record tells. */
+export type ChangeMeta = 'database' | 'table';
 export type MetaKind = FileMeta | RecordMeta;
 
 export const META_TYPES: Readonly<Record<MetaKind, LogicalType>> = {
@@ -22,6 +24,8 @@ export const META_TYPES: Readonly<Record<MetaKind, LogicalType>> = {
   timestamp: { is: 'timestamp', fraction: 3 },
   key: { is: 'string' },
   headers: { is: 'json' },
+  database: { is: 'string' },
+  table: { is: 'string' },
 };
 
 const FILE_META: ReadonlySet<MetaKind> = new Set<FileMeta>(['file', 'path', 'line', 'mtime', 'size']);
