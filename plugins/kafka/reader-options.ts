@@ -121,17 +121,17 @@ export const READER_OPTIONS = {
     },
     codec: {
       type: 'string',
-      enum: ['text', 'json', 'raw'],
+      enum: ['text', 'json', 'raw', 'canal-json', 'debezium-json', 'maxwell-json'],
       default: 'text',
       description:
-        'What a value is. text: one text, the column `message`. json: an object, whose keys are columns (`a.b` is a path into it). raw: bytes; the columns are value, key, headers and timestamp, as they are.',
+        'What a value is. text: one text, the column `message`. json: an object, whose keys are columns (`a.b` is a path into it). raw: bytes; the columns are value, key, headers and timestamp, as they are. canal-json, debezium-json, maxwell-json: changes of rows, which come as inserts, updates and deletes; columns are those of the table. A record of several rows gives all of them, or is one dirty row.',
       'x-aliases': ['format'],
     },
     column: {
       type: 'array',
       default: ['*'],
       description:
-        'Columns of a value: names, or objects with name, type, value (a constant), format (a date pattern) and meta. `*` is the whole value as the column `message` (text) or `json`, alone or with constants and meta columns beside it.',
+        'Columns of a value: names, or objects with name, type, value (a constant), format (a date pattern) and meta. `*` is the whole value as the column `message` (text) or `json`, alone or with constants and meta columns beside it. Of changes `*` is all columns that a record has, as text; with canal-json of the types that it says.',
       examples: [
         ['id', 'customer.name'],
         [
@@ -153,15 +153,30 @@ export const READER_OPTIONS = {
               format: { type: 'string', description: 'Pattern of dates and times, as dd.MM.yyyy HH:mm.' },
               meta: {
                 type: 'string',
-                enum: ['topic', 'partition', 'offset', 'timestamp', 'key', 'headers'],
+                enum: ['topic', 'partition', 'offset', 'timestamp', 'key', 'headers', 'database', 'table'],
                 description:
-                  'In place of a key of the value: what is known of the record. key is text; headers are JSON, a list of {"key", "value"} with values in base64.',
+                  'In place of a key of the value: what is known of the record. key is text; headers are JSON, a list of {"key", "value"} with values in base64. database and table are those that a change is of.',
               },
               notNull: ignored('rows are not refused for NULL'),
             },
           },
         ],
       },
+    },
+    databaseInclude: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'With a codec of changes: regular expression for whole names of the databases whose changes are read; others are passed over.',
+      'x-aliases': ['canal-json.database.include'],
+      examples: ['shop_.*'],
+    },
+    tableInclude: {
+      type: 'string',
+      minLength: 1,
+      description: 'As databaseInclude, of tables.',
+      'x-aliases': ['canal-json.table.include'],
+      examples: ['orders|refunds'],
     },
     addMessage: ignored('a value that is not JSON is a dirty row'),
     encoding: ignored('values are UTF-8'),

@@ -2,6 +2,7 @@ import {
   SyncError,
   defineReader,
   isSyncError,
+  type Logger,
   type JsonValue,
   type LaneContext,
   type LaneReader,
@@ -20,7 +21,7 @@ import { checkReaderOptions, committedOnly, groupOf, textOf, topicNames } from '
 import { KafkaLaneReader, type LaneReading } from './read/lane-reader.js';
 import { parseOffsets } from './read/offset-text.js';
 import { KafkaPlanner, decodePlan, planOf, type KafkaPlan } from './read/planner.js';
-import { codecRows } from './read/rows/codec-rows.js';
+import { codecRows, isChangeCodec, type ChangeSettings } from './read/rows/codec-rows.js';
 import { offsetOf, positions, specOf, splitIdOf, splitOf } from './read/split-spec.js';
 import {
   startOffsets,
@@ -129,10 +130,14 @@ class KafkaReader implements Reader {
 
   async openLane(lane: LaneContext): Promise<LaneReader> {
     const columns = columnSpecs(this.#o.column);
+    const changes: ChangeSettings = {
+      included: { database: this.#o.databaseInclude ?? null, table: this.#o.tableInclude ?? null },
+      note: noRows(lane.log),
+    };
     const reading: LaneReading = {
       committedOnly: committedOnly(this.#o),
       whenGone: this.#o.offsetGone,
-      rows: (topic, partition) => codecRows(this.#o.codec, columns, topic, partition),
+      rows: (topic, partition) => codecRows(this.#o.codec, columns, { topic, partition }, changes),
     };
     // Its own: a lane may live in another thread, and close it with itself.
     const client = await openClient(readerConnection(this.#o).connection, 'source');
@@ -183,9 +188,26 @@ function partitionOf(splitId: string): TopicPartition | null {
   return at < 1 || !Number.isInteger(partition) ? null : { topic: splitId.slice(0, at), partition };
 }
 
-function columnNames(o: ReaderOptions): readonly string[] {
+/** Each kind of record without rows is told of once for each table. */
+function noRows(log: Logger): ChangeSettings['note'] {
+  const told = new Set<string>();
+  return (what, table, place) => {
+    const id = JSON.stringify([what, table]);
+    if (told.has(id) || told.size >= MOST_TOLD) return;
+    told.add(id);
+    const of = table === null ? '' : ` of ${table}`;
+    const hint = 'they are not carried out at the target, and no more of them are told';
+    log.warn({ type: what, table, place }, `${place} is a change of definitions${of} (${what}): ${hint}`);
+  };
+}
+
+const MOST_TOLD = 1000;
+
+/** Null: they are those of each record. */
+function columnNames(o: ReaderOptions): readonly string[] | null {
   if (o.codec === 'raw') return ['value', 'key', 'headers', 'timestamp'];
   const columns = columnSpecs(o.column) ?? (['*'] as const);
+  if (isChangeCodec(o.codec) && !columns.every(isSpec)) return null;
   const whole = o.codec === 'json' ? 'json' : 'message';
   return columns.map((c, i) => (isSpec(c) ? (c.name ?? unnamed(i)) : whole));
 }

@@ -108,6 +108,8 @@ const ORIGINS: Readonly<Record<string, string>> = {
   'scan.startup.mode': FLINK,
   'scan.startup.timestamp-millis': FLINK,
   'scan.startup.specific-offsets': FLINK,
+  'canal-json.database.include': FLINK,
+  'canal-json.table.include': FLINK,
   'scan.bounded.mode': FLINK,
   'scan.bounded.timestamp-millis': FLINK,
   'scan.bounded.specific-offsets': FLINK,

@@ -130,6 +130,7 @@ const names = readdirSync(join(ROOT, 'job-configs')).filter((n) => n.endsWith('.
 
 const KAFKA = [
   'file-to-kafka.json',
+  'kafka-changes-to-mysql.json',
   'kafka-to-file.json',
   'kafka-to-kafka.json',
   'kafka-to-mysql.json',
@@ -207,6 +208,31 @@ kafkaTest('kafka-to-mysql.json runs', async (kafka, t) => {
   assert.equal(r.summary?.delivery, 'exactly-once');
   const sum = 'select count(*), sum(id), sum(amount), max(customer) from topic_orders';
   assert.deepEqual(await ask(server, sum), [['100', '5050', '6312.50', 'Customer 99']]);
+});
+
+kafkaTest('kafka-changes-to-mysql.json runs', async (kafka, t) => {
+  const server = testServer('mariadb');
+  if (server === null) {
+    t.skip('no server: SYNC_MARIADB_URL is not set');
+    return;
+  }
+  await using topic = await kafka.topic();
+  const row = (id: number, credit: string | null) => ({ id: String(id), name: `Customer ${String(id)}`, credit });
+  const change = (type: string, data: readonly object[], old: readonly object[] | null = null) => ({
+    value: JSON.stringify({ database: 'shop', table: 'customers', type, isDdl: false, data, old }),
+  });
+  await topic.send([
+    change('INSERT', [row(1, '1.50'), row(2, null), row(3, '3.50')]),
+    change('UPDATE', [row(2, '2.50'), row(4, '3.50')], [{ credit: null }, { id: '3', name: 'Customer 3' }]),
+    change('DELETE', [row(1, '1.50')]),
+  ]);
+  using ws = new Workspace();
+  const env = { ...demo(server), SYNC_KAFKA_BROKERS: kafka.brokers };
+  assert.equal(await runExample(ws, 'kafka-changes-to-mysql.json', [`topic=${topic.name}`], env), 8);
+  assert.deepEqual(await ask(server, 'select id, name, credit from topic_customers order by id'), [
+    ['2', 'Customer 2', '2.50'],
+    ['4', 'Customer 4', '3.50'],
+  ]);
 });
 
 /** Runs an example with `-p` parameters. @returns the rows that were written. */

@@ -3,6 +3,7 @@ import { checkColumns } from 'syncx/plugin-kit';
 import type { ReaderOptions } from '../reader-options.js';
 import { readerConnection } from '../open-client.js';
 import { parseOffsets } from './offset-text.js';
+import { isChangeCodec } from './rows/codec-rows.js';
 
 /** Null: they depend on what there is. */
 export function topicNames(o: ReaderOptions): readonly string[] | null {
@@ -53,13 +54,28 @@ export function checkReaderOptions(o: ReaderOptions): readonly Finding[] {
   }
   if (o.mode === 'group-offsets' && groupOf(o) === null)
     say('groupId', 'mode group-offsets needs a group', 'Give groupId, or another mode.');
-  const json = o.codec === 'json';
+  const changes = isChangeCodec(o.codec);
+  const json = o.codec === 'json' || changes;
+  for (const path of ['databaseInclude', 'tableInclude'] as const) {
+    const pattern = o[path];
+    if (pattern === undefined) continue;
+    if (!changes) say(path, `it has no meaning with codec ${o.codec}`, 'Leave it out, or read a codec of changes.');
+    if (!isPattern(pattern)) say(path, `\`${pattern}\` is no regular expression`, 'Write it as orders_.*');
+  }
+  o.column.forEach((c, i) => {
+    if (changes || typeof c === 'string' || (c.meta !== 'database' && c.meta !== 'table')) return;
+    say(
+      `column[${String(i)}].meta`,
+      `codec ${o.codec} knows of no ${c.meta}`,
+      'Read a codec of changes, or leave it out.',
+    );
+  });
   if (o.codec === 'raw' && (o.column.length !== 1 || o.column[0] !== '*'))
     say('column', 'codec raw has columns of its own: value, key, headers, timestamp', 'Leave column out.');
   return [
     ...findings,
     ...readerConnection(o).findings,
-    ...checkColumns(o.column, { json, star: json ? 'json' : 'message' }),
+    ...checkColumns(o.column, { json, star: changes ? null : json ? 'json' : 'message' }),
   ];
 }
 
