@@ -22,7 +22,7 @@ import {
 } from '../wire/varint.js';
 import { readZstd } from '../wire/zstd-frames.js';
 import { RecordReader, newRecordSlot } from '../wire/record-reader.js';
-import { ALL, batchOf, plainOf, readAll, text } from './wire-support.js';
+import { ALL, batchOf, plain, plainOf, readAll, text } from './wire-support.js';
 
 const NO_LIMIT = 1 << 30;
 
@@ -258,3 +258,29 @@ for (const codec of CODECS.slice(1)) {
     }
   });
 }
+
+test('zstd batches that are decompressed ahead come in turn, also among others; a damaged one behind them is told last', async () => {
+  const batches = await Promise.all(
+    Array.from({ length: 40 }, (_, i) =>
+      batchOf([text(`of batch ${String(i)}`)], { codec: i % 7 === 3 ? 'lz4' : 'zstd', baseOffset: i }),
+    ),
+  );
+  const whole = Buffer.concat(batches);
+  const { records } = await readAll(whole, { from: 5 });
+  const wanted = Array.from({ length: 35 }, (_, i) => [i + 5, plain(Buffer.from(`of batch ${String(i + 5)}`))]);
+  assert.deepEqual(
+    records.map((r) => [r.offset, r.value]),
+    wanted,
+  );
+  const reader = new RecordReader(
+    Buffer.concat([...batches.slice(0, 9), await batchWith('zstd', Buffer.from('no'))]),
+    ALL,
+  );
+  const slot = newRecordSlot();
+  let last = -1;
+  await assert.rejects(async () => {
+    do while (reader.next(slot)) last = slot.offset;
+    while (await reader.more());
+  }, /The record batch at orders-3@0 is damaged/);
+  assert.equal(last, 8);
+});

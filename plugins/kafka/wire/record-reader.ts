@@ -2,9 +2,10 @@ import type { SyncError } from 'syncx/plugin-api';
 import { AbortedProducers, isAbortMarker, type AbortedTransaction } from './aborted-producers.js';
 import { HEADER_BYTES, PRODUCER_ID } from './batch-layout.js';
 import { batchHeaderAt, batchSizeAt, type BatchHeader } from './batch-header.js';
-import { decompress, decompressZstd } from './decompress.js';
+import { decompress } from './decompress.js';
 import { readVarint, readVarlong, varintEnd } from './varint.js';
 import { damagedBatch } from './wire-faults.js';
+import { ZstdAhead } from './zstd-ahead.js';
 
 /**
  * One record, in place: the reader uses the slot again for the next one, but never the bytes of the buffer. Starts and
@@ -77,6 +78,7 @@ export class RecordReader {
   readonly #aborted: AbortedProducers | null;
   readonly #place: string;
   readonly #maxBatchBytes: number;
+  readonly #ahead: ZstdAhead;
   /** Where the next batch begins. */
   #nextBatch = 0;
   #nextOffset: number;
@@ -102,6 +104,7 @@ export class RecordReader {
     this.#aborted = o.committedOnly ? new AbortedProducers(o.aborted) : null;
     this.#place = o.place;
     this.#maxBatchBytes = o.maxBatchBytes ?? MAX_BATCH_BYTES;
+    this.#ahead = new ZstdAhead(batches, o.place, this.#maxBatchBytes);
   }
 
   /**
@@ -174,7 +177,8 @@ export class RecordReader {
   async more(): Promise<boolean> {
     const batch = this.#waiting;
     if (batch === null) return false;
-    this.#begin(batch, await decompressZstd(this.#packed(batch), this.#maxBatchBytes, batch.place), 0);
+    this.#begin(batch, await this.#ahead.open(batch), 0);
+    this.#ahead.drop(batch.start);
     this.#waiting = null;
     return true;
   }
@@ -194,10 +198,11 @@ export class RecordReader {
       const size = batchSizeAt(this.#batches, start);
       // A size that cannot be is looked at as a batch: its header tells what is wrong.
       if (size === null || start + size > this.#batches.length) return false;
-      const batch = batchHeaderAt(this.#batches, start, size, this.#place);
+      const batch = this.#ahead.header(start) ?? batchHeaderAt(this.#batches, start, size, this.#place);
       const passed = this.#isHidden(batch) || batch.lastOffset < this.#from || batch.records === 0;
       // What cannot be decompressed is not left behind: the next call meets it again.
       const opened = passed ? null : this.#open(batch);
+      if (passed) this.#ahead.drop(start);
       this.#nextBatch = batch.end;
       this.#header = batch;
       if (opened !== null) return opened;
