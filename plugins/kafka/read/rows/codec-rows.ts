@@ -8,6 +8,7 @@ import { MaxwellChanges } from './maxwell-changes.js';
 import { RawRows } from './raw-rows.js';
 import type { Place } from './record-cells.js';
 import type { RecordRows } from './record-rows.js';
+import { TimeCell } from './time-cell.js';
 import { TextRows } from './text-rows.js';
 
 export type Codec = 'json' | 'text' | 'raw' | ChangeCodec;
@@ -39,7 +40,7 @@ export function codecRows(
   { topic, partition }: TopicPartition,
   changes: ChangeSettings,
 ): RecordRows {
-  const place: Place = { topic, partition: String(partition) };
+  const place: Place = { topic, partition: String(partition), time: new TimeCell() };
   if (isChangeCodec(codec)) return new ChangeRows(CHANGES[codec](), place, { columns, ...changes });
   if (codec === 'raw') return new RawRows(place);
   if (codec === 'json') return new JsonRows(columns, place);

@@ -1,6 +1,6 @@
 import { OP_INSERT, internSchema, type BatchBuilder, type LogicalType } from 'syncx/plugin-api';
 import type { RecordSlot } from '../../wire/record-reader.js';
-import { NO_TIME, appendKey, appendTime, headersJson, isTimed, rejected, type Place } from './record-cells.js';
+import { NO_TIME, appendHeaders, appendKey, isTimed, rejected, type Place } from './record-cells.js';
 import type { RecordRows } from './record-rows.js';
 
 const BINARY: LogicalType = { is: 'binary' };
@@ -27,8 +27,8 @@ export class RawRows implements RecordRows {
     if (r.valueStart < 0) builder.appendNull();
     else builder.appendBytes(r.buffer, r.valueStart, r.valueEnd);
     appendKey(builder, r);
-    builder.appendText(headersJson(r));
-    appendTime(builder, r.timestamp);
+    appendHeaders(builder, r);
+    this.#place.time.append(builder, r.timestamp);
     builder.endRow(OP_INSERT, r.timestamp);
   }
 }

@@ -4,12 +4,15 @@ import type { BatchBuilder, RejectedRow } from 'syncx/plugin-api';
 import { showBytes, type ColumnSpec } from 'syncx/plugin-kit';
 import { headersOf } from '../../wire/record-headers.js';
 import type { RecordSlot } from '../../wire/record-reader.js';
+import type { TimeCell } from './time-cell.js';
 
 /** What rows say of the partition that they come from. */
 export interface Place {
   readonly topic: string;
   /** Digits. */
   readonly partition: string;
+  /** Of its records: of {@link isTimed} ones only. */
+  readonly time: TimeCell;
 }
 
 /** Appends a constant, or what is known of a record beside its value. */
@@ -25,13 +28,13 @@ export function appendOther(builder: BatchBuilder, column: ColumnSpec, r: Record
       builder.appendText(String(r.offset));
       return;
     case 'timestamp':
-      appendTime(builder, r.timestamp);
+      place.time.append(builder, r.timestamp);
       return;
     case 'key':
       appendKey(builder, r);
       return;
     case 'headers':
-      builder.appendText(headersJson(r));
+      appendHeaders(builder, r);
       return;
     default:
       if (column.value === null) builder.appendNull();
@@ -50,15 +53,15 @@ export const isTimed = (r: RecordSlot): boolean => r.timestamp <= LAST_MS;
 /** The last moment that a timestamp cell has. */
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** NULL: the record has none. Of {@link isTimed} records only. */
-export function appendTime(builder: BatchBuilder, ms: number): void {
-  if (ms >= 0) builder.appendText(new Date(ms).toISOString().slice(0, 23).replace('T', ' '));
-  else builder.appendNull();
+export function appendHeaders(builder: BatchBuilder, r: RecordSlot): void {
+  if (r.headers === 0) builder.appendBytes(NO_HEADERS);
+  else builder.appendText(headersJson(r));
 }
 
+const NO_HEADERS = Buffer.from('[]');
+
 /** `[{"key":"a","value":"AP8="}]`, in their order; values are base64, or null. */
-export function headersJson(r: RecordSlot): string {
-  if (r.headers === 0) return '[]';
+function headersJson(r: RecordSlot): string {
   return JSON.stringify(headersOf(r).map(({ key, value }) => ({ key, value: value?.toString('base64') ?? null })));
 }
 

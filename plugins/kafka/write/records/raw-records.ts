@@ -1,12 +1,14 @@
-import type { RejectedRow, RowBatch, RowSchema, Section } from 'syncx/plugin-api';
+import type { RejectedRow, RowBatch, RowSchema, RowView, Section } from 'syncx/plugin-api';
 import type { HeaderToWrite } from '../../wire/batch-writer.js';
 import { KeyedRecords } from './keyed-records.js';
-import { Cells, indexOf, putCell, refused } from './row-cells.js';
+import { CellTime } from './cell-time.js';
+import { Cells, indexOf, isThere, putCell, refused } from './row-cells.js';
 import type { RecordOptions, RecordToWrite } from './row-records.js';
 
 /** Rows as the reader's codec raw makes them: value, and key, headers and timestamp where they are there. */
 export class RawRecords extends KeyedRecords {
   readonly #cells = new Cells();
+  readonly #time = new CellTime();
   readonly #value: number;
   readonly #key: number;
   readonly #headers: number;
@@ -28,21 +30,19 @@ export class RawRecords extends KeyedRecords {
     to: RecordToWrite,
     reject: (r: RejectedRow) => void,
   ): boolean {
-    const cell = (column: number): Uint8Array | null =>
-      column < 0 ? null : this.#cells.of(batch, section, row, column);
-    putCell(to, cell(this.#value));
-    if (this.#key >= 0) to.key = cell(this.#key);
-    const time = cell(this.#timestamp);
-    if (time !== null) {
-      to.timestamp = Date.parse(`${Buffer.from(time).toString('latin1').replace(' ', 'T')}Z`);
+    const view = this.#cells.view(batch, section, row);
+    const has = (column: number): boolean => column >= 0 && isThere(view, column);
+    putCell(to, view, this.#value);
+    if (this.#key >= 0) to.key = has(this.#key) ? view.bytes(this.#key) : null;
+    if (has(this.#timestamp)) {
+      to.timestamp = this.#time.read(view.data, view.start(this.#timestamp), view.end(this.#timestamp));
       if (Number.isNaN(to.timestamp)) {
         reject(refused(batch, section, row, 'timestamp', 'is no time that a record can have'));
         return false;
       }
     }
-    const headers = cell(this.#headers);
-    if (headers === null) return true;
-    const parsed = parseHeaders(Buffer.from(headers).toString());
+    if (!has(this.#headers) || isEmptyList(view, this.#headers)) return true;
+    const parsed = parseHeaders(view.text(this.#headers) ?? '');
     if (parsed === null) {
       reject(refused(batch, section, row, 'headers', 'is no JSON list of {"key", "value"}'));
       return false;
@@ -52,8 +52,16 @@ export class RawRecords extends KeyedRecords {
   }
 }
 
-/** As headersJson of the reader makes them. Null: they are not. */
-export function parseHeaders(text: string): readonly HeaderToWrite[] | null {
+const OPEN = 0x5b;
+const CLOSE = 0x5d;
+
+function isEmptyList(view: RowView, column: number): boolean {
+  const start = view.start(column);
+  return view.end(column) - start === 2 && view.data[start] === OPEN && view.data[start + 1] === CLOSE;
+}
+
+/** As the reader makes them. Null: they are not. */
+function parseHeaders(text: string): readonly HeaderToWrite[] | null {
   let list: unknown;
   try {
     list = JSON.parse(text);

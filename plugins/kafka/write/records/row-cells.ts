@@ -1,7 +1,7 @@
 /** Cells of rows, and what is told of rows that are no records. */
 import { RowView, SyncError, type RejectedRow, type RowBatch, type RowSchema, type Section } from 'syncx/plugin-api';
 import { showRow } from 'syncx/plugin-kit';
-import { NONE, type RecordToWrite } from './row-records.js';
+import type { RecordToWrite } from './row-records.js';
 
 export function mismatch(message: string, hint: string): SyncError {
   return new SyncError('COLUMN_MISMATCH', message, { place: 'writer.parameter.column', blame: 'config', hint });
@@ -19,22 +19,31 @@ export class Cells {
   #view: RowView | null = null;
   #section: Section | null = null;
 
-  /** Null: NULL, or not sent. */
-  of(batch: RowBatch, section: Section, row: number, column: number): Uint8Array | null {
+  /** At the row. */
+  view(batch: RowBatch, section: Section, row: number): RowView {
     let view = this.#view;
     if (view?.batch !== batch || this.#section !== section) {
       view = this.#view = new RowView(batch, section);
       this.#section = section;
     }
-    view.at(row);
-    return view.isNull(column) || view.isAbsent(column) ? null : view.bytes(column);
+    return view.at(row);
+  }
+
+  /** Null: NULL, or not sent. */
+  of(batch: RowBatch, section: Section, row: number, column: number): Uint8Array | null {
+    const view = this.view(batch, section, row);
+    return isThere(view, column) ? view.bytes(column) : null;
   }
 }
 
-export function putCell(to: RecordToWrite, cell: Uint8Array | null): void {
-  to.value = cell ?? NONE;
-  to.valueStart = 0;
-  to.valueEnd = cell === null ? -1 : cell.length;
+/** False: NULL, or not sent. */
+export const isThere = (view: RowView, column: number): boolean => !view.isNull(column) && !view.isAbsent(column);
+
+/** The cell is the value. */
+export function putCell(to: RecordToWrite, view: RowView, column: number): void {
+  to.value = view.data;
+  to.valueStart = view.start(column);
+  to.valueEnd = isThere(view, column) ? view.end(column) : to.valueStart - 1;
 }
 
 export function refused(

@@ -23,7 +23,7 @@ export class TextRecords extends KeyedRecords {
   }
 
   protected value(batch: RowBatch, section: Section, row: number, to: RecordToWrite): boolean {
-    putCell(to, this.#cells.of(batch, section, row, this.#column));
+    putCell(to, this.#cells.view(batch, section, row), this.#column);
     return true;
   }
 }
