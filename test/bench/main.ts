@@ -8,8 +8,9 @@ import { parseArgs } from 'node:util';
 import { ROOT, SYNC } from '../support/sync.js';
 import { makeCsv } from './data.js';
 import { INPUT_FORMS, makeForm, type InputForm } from './input-forms.js';
+import { kafkaConsume, kafkaLatency, kafkaProduce, kafkaToCsv, kafkaToKafka } from './kafka.js';
 import { measureNode, median, wallMs, type Usage } from './measure.js';
-import { mysqlToCsv, mysqlToMysql, mysqlVerify, type MysqlBench } from './mysql.js';
+import { mysqlToCsv, mysqlToMysql, mysqlVerify } from './mysql.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -284,7 +285,9 @@ async function checkpoints(): Promise<void> {
   }
 }
 
-const MYSQL: MysqlBench = { rows: ROWS, repeat: REPEAT, work: WORK, say };
+const SERVED = { rows: ROWS, repeat: REPEAT, work: WORK, say };
+/** 500,000 records, unless --rows says otherwise. */
+const KAFKA = { ...SERVED, rows: ROWS / 2 };
 const CASES: Readonly<Record<string, () => Promise<void>>> = {
   'csv-to-csv': () => convert('csv', ROWS),
   'csv-to-json': () => convert('json', ROWS),
@@ -294,9 +297,14 @@ const CASES: Readonly<Record<string, () => Promise<void>>> = {
   checkpoints,
   ...Object.fromEntries(INPUT_FORMS.map((f) => [f.name, () => inputForm(f)])),
   transforms,
-  'mysql-to-csv': () => mysqlToCsv(MYSQL),
-  'mysql-to-mysql': () => mysqlToMysql(MYSQL),
-  'mysql-verify': () => mysqlVerify(MYSQL),
+  'mysql-to-csv': () => mysqlToCsv(SERVED),
+  'mysql-to-mysql': () => mysqlToMysql(SERVED),
+  'mysql-verify': () => mysqlVerify(SERVED),
+  'kafka-produce': () => kafkaProduce(KAFKA),
+  'kafka-consume': () => kafkaConsume(KAFKA),
+  'kafka-to-kafka': () => kafkaToKafka(KAFKA),
+  'kafka-to-csv': () => kafkaToCsv(KAFKA),
+  'kafka-latency': () => kafkaLatency(KAFKA),
 };
 
 if (!existsSync(join(ROOT, 'test/bench/node_modules'))) {

@@ -7,6 +7,7 @@ export interface Usage {
   readonly cpu: number;
   /** Peak resident set, MiB. */
   readonly rss: number;
+  readonly stdout: string;
   readonly stderr: string;
 }
 
@@ -20,8 +21,9 @@ export function measureNode(args: readonly string[], cwd: string): Promise<Usage
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
   let usage = '';
+  let stdout = '';
   let stderr = '';
-  child.stdout?.resume();
+  child.stdout?.on('data', (d: Buffer) => (stdout += d.toString()));
   child.stderr?.on('data', (d: Buffer) => (stderr += d.toString()));
   child.stdio[3]?.on('data', (d: Buffer) => (usage += d.toString()));
   return new Promise((resolve, reject) => {
@@ -29,7 +31,7 @@ export function measureNode(args: readonly string[], cwd: string): Promise<Usage
     child.once('close', (code) => {
       const seconds = (performance.now() - began) / 1000;
       if (code !== 0) reject(new Error(`${args.join(' ')} ended with ${String(code)}:\n${stderr}`));
-      else resolve({ seconds, stderr, ...(JSON.parse(usage) as { cpu: number; rss: number }) });
+      else resolve({ seconds, stdout, stderr, ...(JSON.parse(usage) as { cpu: number; rss: number }) });
     });
   });
 }
