@@ -1,6 +1,7 @@
 import type { Finding, OptionsOf, OptionsSchema } from 'syncx/plugin-api';
 import { BROKERS, CLIENT_ID, SASL, SETTINGS, SSL } from './client/connection-schema.js';
 import { writerConnection } from './open-client.js';
+import { TABLE_PARTS, isTopicTemplate, unknownPart } from './write/topic-names.js';
 
 /** An option of FlinkX that has no effect, and why. */
 const ignored = (why: string) => ({ description: `Has no effect: ${why}.`, 'x-ignored': why }) as const;
@@ -17,7 +18,21 @@ export const WRITER_OPTIONS = {
     ssl: SSL,
     sasl: SASL,
     producerSettings: SETTINGS,
-    topic: { type: 'string', minLength: 1, description: 'Topic to write to; it must exist.', examples: ['orders'] },
+    topic: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'Topic to write to; it must exist. With `${table}`, and `${database}`, in it each row goes to the topic that is named after its table.',
+      examples: ['orders', 'cdc.${database}.${table}'],
+      'x-template': TABLE_PARTS,
+    },
+    markerTopic: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'With semantic exactly-once: the topic at whose partition 0 each checkpoint leaves its marker, an offset of a group of the job’s own; no record is written to it. Without it the topic of topic. It must be named where topic has `${table}`, and stay while the job runs: without its markers nobody could tell what is committed.',
+      examples: ['cdc.markers'],
+    },
     column: {
       type: 'array',
       default: ['*'],
@@ -128,6 +143,9 @@ export function transactionTimeoutOf(o: WriterOptions): number {
   return Number.isSafeInteger(set) && set > 0 ? set : o.transactionTimeout;
 }
 
+/** Known without any row: markers must be found when nothing was read yet. */
+export const markerTopicOf = (o: WriterOptions): string => o.markerTopic ?? o.topic;
+
 /** Null: `*`. */
 export const wantedColumns = (o: WriterOptions): readonly string[] | null =>
   o.column.length === 0 || (o.column.length === 1 && o.column[0] === '*') ? null : o.column;
@@ -138,6 +156,17 @@ export function checkWriterOptions(o: WriterOptions): readonly Finding[] {
   const say = (path: string, message: string, hint: string): void => void findings.push({ path, message, hint });
   if (o.semantic === 'exactly-once' && acksOf(o) !== -1)
     say('acks', 'semantic exactly-once needs acks all', 'Leave acks out.');
+  const unknown = unknownPart(o.topic);
+  if (unknown !== null)
+    say(
+      'topic',
+      `topic has \`${unknown}\``,
+      `Only ${TABLE_PARTS.map((p) => `\${${p}}`).join(' and ')} are known in it.`,
+    );
+  if (o.semantic === 'exactly-once' && o.markerTopic === undefined && isTopicTemplate(o.topic)) {
+    const why = 'semantic exactly-once needs one topic for its markers that is known before rows come';
+    say('markerTopic', why, 'Name a topic that exists, and stays, in markerTopic.');
+  }
   const acks = textOf(o, 'acks');
   if (acks !== null && ACKS[acks] === undefined) say('producerSettings', `acks is \`${acks}\``, 'It is all, 1 or 0.');
   const compression = textOf(o, 'compression.type');

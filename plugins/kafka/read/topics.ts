@@ -1,5 +1,6 @@
 import { SyncError } from 'syncx/plugin-api';
 import type { KafkaClient, Topic, TopicPartition } from '../client/kafka-client.js';
+import { assertThere, lookAtTopics } from '../topics-there.js';
 import type { ReaderOptions } from '../reader-options.js';
 import { topicNames } from './check-options.js';
 
@@ -20,7 +21,7 @@ export async function partitionsOf(
   signal: AbortSignal,
 ): Promise<readonly TopicPartition[]> {
   const names = topicNames(o);
-  const { topics } = await client.metadata(names, signal);
+  const { topics } = await lookAtTopics(client, names, signal);
   const wanted = names === null ? topics.filter((t) => isWanted(t, o.topicPattern ?? '')) : topics;
   if (wanted.length === 0) {
     throw new SyncError('SOURCE_MISSING', `no topic matches ${o.topicPattern ?? ''}`, {
@@ -29,16 +30,8 @@ export async function partitionsOf(
       hint: 'Check topicPattern, and that the user may DESCRIBE the topics.',
     });
   }
-  for (const t of wanted) if (t.error !== null) throw missing(t.topic, t.error);
+  for (const t of wanted) assertThere(t, 'source');
   return wanted.flatMap((t) => t.partitions.map(({ partition }) => ({ topic: t.topic, partition })));
 }
 
 const isWanted = (t: Topic, pattern: string): boolean => !t.internal && new RegExp(`^(?:${pattern})$`).test(t.topic);
-
-function missing(topic: string, word: string): SyncError {
-  return new SyncError('SOURCE_MISSING', `the topic ${topic} cannot be read: ${word}`, {
-    place: topic,
-    blame: 'config',
-    hint: 'Check the name of the topic and the rights of the user (topic READ and DESCRIBE).',
-  });
-}

@@ -22,7 +22,7 @@ const MOST_LANES = 256;
 
 export class KafkaCommitter implements Committer {
   readonly #client: KafkaClient;
-  readonly #topic: string;
+  readonly #markerTopic: string;
   readonly #timeoutMs: number;
   readonly #signal: AbortSignal;
   readonly #failpoint: (step: string) => void;
@@ -30,14 +30,14 @@ export class KafkaCommitter implements Committer {
   constructor(
     client: KafkaClient,
     o: {
-      readonly topic: string;
+      readonly markerTopic: string;
       readonly timeoutMs: number;
       readonly signal: AbortSignal;
       readonly failpoint: (step: string) => void;
     },
   ) {
     this.#client = client;
-    this.#topic = o.topic;
+    this.#markerTopic = o.markerTopic;
     this.#timeoutMs = o.timeoutMs;
     this.#signal = o.signal;
     this.#failpoint = o.failpoint;
@@ -101,7 +101,7 @@ export class KafkaCommitter implements Committer {
   async highWater(runId: string): Promise<number> {
     let highest = 0;
     for (let lane = 0, absent = 0; lane < MOST_LANES && absent < 4; lane++) {
-      const epoch = await readMarker(this.#client, groupOf(runId, lane), this.#topic, false, this.#signal);
+      const epoch = await readMarker(this.#client, groupOf(runId, lane), this.#markerTopic, false, this.#signal);
       absent = epoch === null ? absent + 1 : 0;
       highest = Math.max(highest, epoch ?? 0);
     }

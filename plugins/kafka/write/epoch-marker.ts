@@ -21,6 +21,7 @@ export interface PreparedTransaction {
   readonly producerId: string;
   readonly producerEpoch: number;
   readonly group: string;
+  /** Of the marker. */
   readonly topic: string;
   readonly epoch: number;
   /** ms since 1970. */
@@ -54,7 +55,7 @@ export async function commitTransaction(client: KafkaClient, ids: TxnIds, signal
   }
 }
 
-/** Markers stand at the first partition of the target. */
+/** Markers stand at the first partition of one topic of the job, which is known without any row. */
 export const markerPartition = (topic: string): TopicPartition => ({ topic, partition: 0 });
 
 /**

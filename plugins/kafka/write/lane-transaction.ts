@@ -1,5 +1,6 @@
 import type { Committable, LaneContext } from 'syncx/plugin-api';
-import type { KafkaClient, TxnIds } from '../client/kafka-client.js';
+import type { KafkaClient, TopicPartition, TxnIds } from '../client/kafka-client.js';
+import { showPartition } from '../client/partition-error.js';
 import {
   commitTransaction,
   groupOf,
@@ -12,7 +13,9 @@ import type { Sender } from './sender.js';
 export interface TransactionParts {
   readonly client: KafkaClient;
   readonly sender: Sender;
-  readonly topic: string;
+  /** Where the records go, for a person. */
+  readonly place: string;
+  readonly markerTopic: string;
   /** After which the broker aborts it. */
   readonly timeoutMs: number;
   readonly lane: LaneContext;
@@ -27,7 +30,8 @@ export class LaneTransaction {
   readonly #id: string;
   readonly #group: string;
   #ids: TxnIds | null = null;
-  readonly #added = new Set<number>();
+  /** Names of partitions. */
+  readonly #added = new Set<string>();
 
   constructor(parts: TransactionParts) {
     this.#p = parts;
@@ -50,25 +54,21 @@ export class LaneTransaction {
   }
 
   /** Before anything is sent to them. */
-  async add(partitions: Iterable<number>): Promise<void> {
-    const { client, topic, lane } = this.#p;
-    const fresh = [...partitions].filter((p) => !this.#added.has(p));
+  async add(partitions: readonly TopicPartition[]): Promise<void> {
+    const { client, lane } = this.#p;
+    const fresh = partitions.filter((p) => !this.#added.has(showPartition(p)));
     if (fresh.length === 0) return;
-    await client.addPartitionsToTxn(
-      this.#need(),
-      fresh.map((partition) => ({ topic, partition })),
-      lane.signal,
-    );
-    for (const p of fresh) this.#added.add(p);
+    await client.addPartitionsToTxn(this.#need(), fresh, lane.signal);
+    for (const p of fresh) this.#added.add(showPartition(p));
   }
 
   /** All records have landed. */
   async prepare(epoch: number, rows: number): Promise<Committable> {
-    const { client, topic, lane } = this.#p;
+    const { client, markerTopic, place, lane } = this.#p;
     const ids = this.#need();
     lane.failpoint('kafka.marker');
     await client.addOffsetsToTxn(ids, this.#group, lane.signal);
-    const offset = { ...markerPartition(topic), offset: epoch, metadata: lane.run.runId };
+    const offset = { ...markerPartition(markerTopic), offset: epoch, metadata: lane.run.runId };
     await client.txnOffsetCommit(ids, this.#group, [offset], lane.signal);
     const data: PreparedTransaction = {
       format: 1,
@@ -76,12 +76,12 @@ export class LaneTransaction {
       producerId: String(ids.producerId),
       producerEpoch: ids.epoch,
       group: this.#group,
-      topic,
+      topic: markerTopic,
       epoch,
       preparedAt: Date.now(),
     };
     lane.failpoint('kafka.prepared');
-    return { data: { ...data }, rows, place: topic };
+    return { data: { ...data }, rows, place };
   }
 
   async commit(): Promise<void> {
@@ -95,12 +95,12 @@ export class LaneTransaction {
     const ids = this.#ids;
     this.#ids = null;
     if (ids === null || this.#added.size === 0) return; // the broker knows of no transaction
-    const { client, lane, topic } = this.#p;
+    const { client, lane } = this.#p;
     try {
       await client.endTxn(ids, false, AbortSignal.timeout(ABORT_MS));
     } catch (e) {
       const error = e instanceof Error ? e.message : String(e);
-      lane.log.warn({ topic, transactionalId: ids.transactionalId, error }, 'a transaction could not be aborted');
+      lane.log.warn({ transactionalId: ids.transactionalId, error }, 'a transaction could not be aborted');
     }
   }
 

@@ -14,20 +14,34 @@ import type { LaneTransaction } from './lane-transaction.js';
 import type { Partitioner } from './partitioner.js';
 import { newRecord, type RecordToWrite, type RowRecords } from './records/row-records.js';
 import type { Sender } from './sender.js';
+import type { WriteTopic } from './write-topics.js';
 
 export interface LaneWriterParts {
   readonly client: KafkaClient;
   readonly lane: LaneContext;
   readonly sender: Sender;
-  readonly partitioner: Partitioner;
+  /** @throws SyncError COLUMN_MISMATCH */
+  readonly topicOf: (schema: RowSchema) => string;
+  /** @throws SyncError where it cannot be written. */
+  readonly lookUp: (topic: string) => Promise<WriteTopic>;
+  readonly partitioner: (partitions: number) => Partitioner;
   /** @throws SyncError COLUMN_MISMATCH */
   readonly records: (schema: RowSchema) => RowRecords;
   /** Null: at-least-once. */
   readonly transaction: LaneTransaction | null;
-  /** Bytes of a batch that the topic takes. */
-  readonly maxBatchBytes: number;
-  /** Of what is rejected. */
-  readonly topic: string;
+}
+
+/** A topic as this lane writes it. */
+interface Target extends WriteTopic {
+  readonly partitioner: Partitioner;
+  /** Of its partition 0 at the sender. */
+  readonly firstSlot: number;
+}
+
+/** What becomes of rows of one schema. */
+interface Route {
+  readonly records: RowRecords;
+  readonly target: Target;
 }
 
 /** Rows between two looks at what else is to be done. */
@@ -35,10 +49,10 @@ const SLICE = 1024;
 
 export class KafkaLaneWriter implements LaneWriter {
   readonly #p: LaneWriterParts;
-  readonly #schemas = new Map<number, RowRecords>();
+  /** By the schema's id. */
+  readonly #routes = new Map<number, Route>();
+  readonly #targets = new Map<string, Target>();
   readonly #record: RecordToWrite = newRecord();
-  /** Partitions that have records in open batches. */
-  readonly #filled = new Set<number>();
   #count = 0;
   #prepared: number | null = null;
 
@@ -53,23 +67,23 @@ export class KafkaLaneWriter implements LaneWriter {
     signal.throwIfAborted();
     if (transaction !== null && !transaction.open) await transaction.begin();
     for (const section of batch.sections) {
-      const records = this.#recordsOf(section.schema);
+      const { records, target } = this.#routes.get(section.schema.id) ?? (await this.#openRoute(section.schema));
+      const { maxBatchBytes, partitioner, firstSlot } = target;
       for (let row = 0; row < section.rows; row++) {
         if (row % SLICE === 0) signal.throwIfAborted();
         const r = this.#record;
         if (!records.record(batch, section, row, r, reject)) continue;
         const size = mostRecordBytes(r.key?.length ?? 0, Math.max(0, r.valueEnd - r.valueStart), r.headers);
-        if (size + EMPTY_BATCH_BYTES > this.#p.maxBatchBytes) {
-          reject(this.#tooLarge(batch, section, row, r, size));
+        if (size + EMPTY_BATCH_BYTES > maxBatchBytes) {
+          reject(tooLarge(batch, section, row, r, size, target));
           continue;
         }
-        const partition = this.#p.partitioner.partitionOf(r.key);
+        const slot = firstSlot + partitioner.partitionOf(r.key);
         // Compression may fail to make anything smaller: a batch is bounded by what it is before.
-        if (sender.bytesOf(partition) + size > this.#p.maxBatchBytes) await this.#ship();
-        sender.append(partition, r);
-        this.#filled.add(partition);
+        if (sender.bytesOf(slot) + size > maxBatchBytes) await this.#ship();
+        sender.append(slot, r);
         this.#count++;
-        if (sender.isFull(partition)) await this.#ship();
+        if (sender.isFull(slot)) await this.#ship();
       }
     }
     // What came is on its way: nobody waits for a batch to be full, nor for the next checkpoint.
@@ -107,7 +121,6 @@ export class KafkaLaneWriter implements LaneWriter {
     const { sender, transaction } = this.#p;
     this.#prepared = null;
     this.#count = 0;
-    this.#filled.clear();
     await sender.clear();
     await transaction?.abort();
   }
@@ -117,34 +130,43 @@ export class KafkaLaneWriter implements LaneWriter {
   }
 
   async #ship(): Promise<void> {
-    await this.#p.transaction?.add(this.#filled);
-    this.#filled.clear();
-    await this.#p.sender.ship();
+    const { sender, transaction } = this.#p;
+    await transaction?.add(sender.filled());
+    await sender.ship();
   }
 
-  #recordsOf(schema: RowSchema): RowRecords {
-    const known = this.#schemas.get(schema.id);
-    if (known !== undefined) return known;
-    const made = this.#p.records(schema);
-    this.#schemas.set(schema.id, made);
-    return made;
+  async #openRoute(schema: RowSchema): Promise<Route> {
+    const name = this.#p.topicOf(schema);
+    const records = this.#p.records(schema);
+    const target = this.#targets.get(name) ?? (await this.#openTarget(name));
+    const route = { records, target };
+    this.#routes.set(schema.id, route);
+    return route;
   }
 
-  #tooLarge(
-    batch: RowBatch,
-    section: RowBatch['sections'][number],
-    row: number,
-    { key }: RecordToWrite,
-    size: number,
-  ): RejectedRow {
-    const { topic, maxBatchBytes } = this.#p;
-    const of = key === null ? '' : ` of the key ${JSON.stringify(Buffer.from(key).toString('utf8', 0, 200))}`;
-    return {
-      row: showRow(batch, section, row),
-      column: null,
-      code: 'ROW_TOO_LARGE',
-      reason: `the record${of} has up to ${String(size)} bytes; ${topic} takes ${String(maxBatchBytes)} (max.message.bytes)`,
-      place: topic,
-    };
+  async #openTarget(name: string): Promise<Target> {
+    const { lookUp, sender, partitioner } = this.#p;
+    const topic = await lookUp(name);
+    const target = { ...topic, partitioner: partitioner(topic.partitions), firstSlot: sender.addTopic(topic) };
+    this.#targets.set(name, target);
+    return target;
   }
+}
+
+function tooLarge(
+  batch: RowBatch,
+  section: RowBatch['sections'][number],
+  row: number,
+  { key }: RecordToWrite,
+  size: number,
+  { topic, maxBatchBytes }: WriteTopic,
+): RejectedRow {
+  const of = key === null ? '' : ` of the key ${JSON.stringify(Buffer.from(key).toString('utf8', 0, 200))}`;
+  return {
+    row: showRow(batch, section, row),
+    column: null,
+    code: 'ROW_TOO_LARGE',
+    reason: `the record${of} has up to ${String(size)} bytes; ${topic} takes ${String(maxBatchBytes)} (max.message.bytes)`,
+    place: topic,
+  };
 }

@@ -2,17 +2,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SyncError, isSyncError, type Logger } from 'syncx/plugin-api';
 import { isStaleLeader } from '../client/broker-errors.js';
-import type { KafkaClient, ProducePart, ProducedPartition } from '../client/kafka-client.js';
+import type { KafkaClient, ProducePart, ProducedPartition, TopicPartition } from '../client/kafka-client.js';
 import { partitionError } from '../client/partition-error.js';
 import { BatchWriter, NO_PRODUCER } from '../wire/batch-writer.js';
 import type { Codec } from '../wire/codec.js';
 import type { RecordToWrite } from './records/row-records.js';
+import type { WriteTopic } from './write-topics.js';
 
 export interface SenderOptions {
-  readonly topic: string;
   readonly acks: -1 | 0 | 1;
   readonly codec: Codec;
-  /** Bytes of a batch, about, before compression. */
+  /** Bytes of a batch, about, before compression; of a topic that takes less, that. */
   readonly batchBytes: number;
   /** How long a batch is tried for. */
   readonly deliveryMs: number;
@@ -43,34 +43,56 @@ const AGAIN: ReadonlySet<string> = new Set([
   'THROTTLING_QUOTA_EXCEEDED',
 ]);
 
-interface Open {
-  readonly writer: BatchWriter;
+/** The open batch of a partition. */
+interface Open extends TopicPartition {
+  readonly batchBytes: number;
+  /** Null: no record waits. */
+  writer: BatchWriter | null;
   /** Of the first record of the next batch. */
   sequence: number;
 }
 
+/** Batch writers that are kept for later, with their buffers. */
+const SPARE_WRITERS = 256;
+/** Batches that are open at once, whatever they hold: each has a buffer. */
+const MOST_OPEN = 1024;
+
 export class Sender {
   readonly #client: KafkaClient;
   readonly #o: SenderOptions;
-  readonly #partitions: readonly Open[];
+  /** By slot. */
+  readonly #slots: Open[] = [];
+  /** Slots with a batch that has records. */
+  readonly #filled = new Set<number>();
+  readonly #spare: BatchWriter[] = [];
   #ids: SenderIds | null = null;
   #underWay: Promise<unknown> | null = null;
   #buffered = 0;
   #bytes = 0;
 
-  constructor(client: KafkaClient, partitions: number, options: SenderOptions) {
+  constructor(client: KafkaClient, options: SenderOptions) {
     this.#client = client;
     this.#o = options;
-    this.#partitions = Array.from({ length: partitions }, () => ({
-      writer: new BatchWriter({ codec: options.codec }),
-      sequence: 0,
-    }));
+  }
+
+  /** @returns the slot of its partition 0; the others follow. */
+  addTopic({ topic, partitions, maxBatchBytes }: WriteTopic): number {
+    const first = this.#slots.length;
+    const batchBytes = Math.min(this.#o.batchBytes, maxBatchBytes);
+    for (let partition = 0; partition < partitions; partition++)
+      this.#slots.push({ topic, partition, batchBytes, writer: null, sequence: 0 });
+    return first;
+  }
+
+  /** Partitions that have records which are not shipped. */
+  filled(): readonly TopicPartition[] {
+    return [...this.#filled].map((slot) => this.#slot(slot));
   }
 
   /** From now on; sequences begin anew. */
   use(ids: SenderIds | null): void {
     this.#ids = ids;
-    for (const p of this.#partitions) p.sequence = 0;
+    for (const s of this.#slots) s.sequence = 0;
   }
 
   /** Bytes that were sent since the last call. */
@@ -80,12 +102,12 @@ export class Sender {
     return bytes;
   }
 
-  append(partition: number, r: RecordToWrite): void {
-    const open = this.#partitions[partition];
-    if (open === undefined) throw new SyncError('INTERNAL', `the topic has no partition ${String(partition)}`);
-    const before = open.writer.bytes;
+  append(slot: number, r: RecordToWrite): void {
+    const open = this.#slot(slot);
+    const writer = (open.writer ??= this.#fill(slot));
+    const before = writer.bytes;
     const { key } = r;
-    open.writer.appendSlices(
+    writer.appendSlices(
       r.timestamp,
       key ?? r.value,
       0,
@@ -95,28 +117,41 @@ export class Sender {
       r.valueEnd,
       r.headers,
     );
-    this.#buffered += open.writer.bytes - before;
+    this.#buffered += writer.bytes - before;
+  }
+
+  #slot(slot: number): Open {
+    const open = this.#slots[slot];
+    if (open === undefined) throw new SyncError('INTERNAL', `there is no partition at ${String(slot)}`);
+    return open;
+  }
+
+  #fill(slot: number): BatchWriter {
+    this.#filled.add(slot);
+    return this.#spare.pop() ?? new BatchWriter({ codec: this.#o.codec });
   }
 
   /** True: a batch is as large as it should be, or all of them together are. */
-  isFull(partition: number): boolean {
-    const bytes = this.#partitions[partition]?.writer.bytes ?? 0;
-    return bytes >= this.#o.batchBytes || this.#buffered >= this.#o.batchBytes * 4;
+  isFull(slot: number): boolean {
+    const open = this.#slot(slot);
+    return (
+      (open.writer?.bytes ?? 0) >= open.batchBytes ||
+      this.#buffered >= this.#o.batchBytes * 4 ||
+      this.#filled.size >= MOST_OPEN
+    );
   }
 
   /** Bytes of the open batch of the partition. */
-  bytesOf(partition: number): number {
-    return this.#partitions[partition]?.writer.bytes ?? 0;
+  bytesOf(slot: number): number {
+    return this.#slots[slot]?.writer?.bytes ?? 0;
   }
 
   /** Begins to send what is buffered, once what is under way has landed. */
   async ship(): Promise<void> {
     await this.settled();
     if (this.#buffered === 0) return;
-    const batches: Promise<ProducePart>[] = [];
-    for (const [partition, open] of this.#partitions.entries()) {
-      if (open.writer.records > 0) batches.push(this.#finish(partition, open));
-    }
+    const batches = [...this.#filled].flatMap((slot) => this.#finish(this.#slot(slot)));
+    this.#filled.clear();
     this.#buffered = 0;
     const sent = Promise.all(batches).then((parts) => this.#send(parts));
     sent.catch(() => undefined); // it may fail before anybody waits for it
@@ -133,17 +168,32 @@ export class Sender {
 
   /** Forgets what is not sent, once what is under way has ended. */
   async clear(): Promise<void> {
-    for (const p of this.#partitions) p.writer.reset();
+    for (const slot of this.#filled) {
+      const open = this.#slot(slot);
+      open.writer?.reset();
+      this.#spareWriter(open);
+    }
+    this.#filled.clear();
     this.#buffered = 0;
     await this.#underWay?.catch(() => undefined);
     this.#underWay = null;
   }
 
-  async #finish(partition: number, open: Open): Promise<ProducePart> {
+  #spareWriter(open: Open): void {
+    if (open.writer !== null && this.#spare.length < SPARE_WRITERS) this.#spare.push(open.writer);
+    open.writer = null;
+  }
+
+  #finish(open: Open): readonly Promise<ProducePart>[] {
+    const { writer, topic, partition } = open;
+    if (writer === null) return [];
+    if (writer.records === 0) {
+      this.#spareWriter(open); // its first record was refused
+      return [];
+    }
     const ids = this.#ids;
-    const { records } = open.writer;
     const baseSequence = open.sequence;
-    open.sequence = nextSequence(baseSequence, records);
+    open.sequence = nextSequence(baseSequence, writer.records);
     const producer =
       ids === null
         ? NO_PRODUCER
@@ -153,13 +203,19 @@ export class Sender {
             baseSequence,
             transactional: ids.transactionalId !== null,
           };
-    const batch = await open.writer.finish(producer);
+    const finished = writer.finish(producer);
+    this.#spareWriter(open);
+    return [this.#part({ topic, partition }, finished)];
+  }
+
+  async #part(at: TopicPartition, finished: Buffer | Promise<Buffer>): Promise<ProducePart> {
+    const batch = await finished;
     this.#bytes += batch.length;
-    return { topic: this.#o.topic, partition, batch };
+    return { ...at, batch };
   }
 
   async #send(all: readonly ProducePart[]): Promise<void> {
-    const { signal, deliveryMs, log, topic } = this.#o;
+    const { signal, deliveryMs, log } = this.#o;
     const end = performance.now() + deliveryMs;
     let left = all;
     for (let tries = 0; ; tries++) {
@@ -168,7 +224,7 @@ export class Sender {
       if (left.length === 0) return;
       const pause = PAUSES_MS[Math.min(tries, PAUSES_MS.length - 1)] ?? 1000;
       if (last === null || performance.now() + pause > end) throw last ?? new SyncError('SINK_IO', 'nothing was sent');
-      if (tries === 0) log.info({ topic, error: last.message }, `batches are sent again: ${last.message}`);
+      if (tries === 0) log.info({ error: last.message }, `batches are sent again: ${last.message}`);
       await sleep(pause, undefined, { signal });
     }
   }
@@ -210,7 +266,7 @@ export class Sender {
           if (a.error === null || a.error === 'DUPLICATE_SEQUENCE_NUMBER') continue;
           const error = partitionError('sink', a, a.error, a.reason);
           if (!isStaleLeader(a.error) && !AGAIN.has(a.error)) throw error;
-          refused.push(...of.filter((p) => p.partition === a.partition));
+          refused.push(...of.filter((p) => p.partition === a.partition && p.topic === a.topic));
           last = error;
         }
       }),
