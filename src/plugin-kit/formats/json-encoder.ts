@@ -63,7 +63,14 @@ const WORDS = ['true', 'false'].map((w) => Buffer.from(w));
  * Writes what is no text: the offset in `dst` behind it, or -1 where the cell is not of its kind's form (which would
  * break the line).
  */
-function otherCell(kind: CellKind, src: Buffer, start: number, end: number, dst: Buffer, at: number): number {
+function otherCell(
+  kind: CellKind | 'latin1',
+  src: Buffer,
+  start: number,
+  end: number,
+  dst: Buffer,
+  at: number,
+): number {
   if (kind === 'bytes') {
     dst[at] = QUOTE;
     const n = dst.write(src.toString('base64', start, end), at + 1, 'latin1');
@@ -71,6 +78,19 @@ function otherCell(kind: CellKind, src: Buffer, start: number, end: number, dst:
     return at + n + 2;
   }
   let o = at;
+  if (kind === 'latin1') {
+    dst[o++] = QUOTE;
+    for (let p = start; p < end; p++) {
+      const b = src[p] ?? 0;
+      if (b >= 0x80) {
+        dst[o++] = 0xc0 | (b >> 6);
+        dst[o++] = 0x80 | (b & 0x3f);
+      } else if (ESCAPED[b] === 0) dst[o++] = b;
+      else o = escapedText(src, p, p + 1, dst, o);
+    }
+    dst[o++] = QUOTE;
+    return o;
+  }
   if (kind === 'json') {
     if (!isJson(src, start, end)) return -1;
     for (let p = start; p < end; p++) {
@@ -120,16 +140,17 @@ class JsonEncoder implements RecordEncoder {
   /** `"name":` of each column. */
   readonly #keys: readonly Key[];
   readonly #keyBytes: number;
-  readonly #kinds: readonly CellKind[];
+  readonly #kinds: readonly (CellKind | 'latin1')[];
   readonly #isText: Uint8Array;
 
-  constructor(schema: RowSchema, { projection, names }: ColumnChoice) {
+  constructor(schema: RowSchema, { projection, names }: ColumnChoice, latin1: boolean) {
     this.#schema = schema;
     this.#projection = Int32Array.from(projection);
     const columns = projection.map((i) => schema.columns[i]);
     this.#keys = names.map((n) => keyOf(n));
     this.#keyBytes = this.#keys.reduce((sum, k) => sum + k.length, 0);
-    this.#kinds = columns.map((c) => (c ? cellKind(c.type) : 'text'));
+    const kinds = columns.map((c) => (c ? cellKind(c.type) : 'text'));
+    this.#kinds = kinds.map((k) => (k === 'bytes' && latin1 ? 'latin1' : k));
     this.#isText = Uint8Array.from(this.#kinds, (k) => (k === 'text' ? 1 : 0));
   }
 
@@ -229,6 +250,8 @@ class JsonEncoder implements RecordEncoder {
   }
 }
 
-export function jsonLinesOutput(): OutputFormat {
-  return { selfDescribing: true, encoder: (schema, choice) => new JsonEncoder(schema, choice) };
+/** @param o `latin1`: bytes are texts of the characters U+0000 to U+00FF; else base64. */
+export function jsonLinesOutput(o: { readonly latin1?: boolean } = {}): OutputFormat {
+  const latin1 = o.latin1 === true;
+  return { selfDescribing: true, encoder: (schema, choice) => new JsonEncoder(schema, choice, latin1) };
 }
