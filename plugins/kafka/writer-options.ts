@@ -43,10 +43,10 @@ export const WRITER_OPTIONS = {
     },
     codec: {
       type: 'string',
-      enum: ['json', 'text', 'raw'],
+      enum: ['json', 'text', 'raw', 'canal-json', 'debezium-json'],
       default: 'json',
       description:
-        'What a value is. json: an object of the columns. text: the text of one column. raw: the bytes of the column `value`, with `key`, `headers` and `timestamp` where the reader delivers them.',
+        'What a value is. json: an object of the columns. text: the text of one column. raw: the bytes of the column `value`, with `key`, `headers` and `timestamp` where the reader delivers them. canal-json, debezium-json: what happened to a row, an update with the row before and after it in one record.',
       'x-aliases': ['format'],
     },
     keyColumns: {
@@ -54,9 +54,15 @@ export const WRITER_OPTIONS = {
       default: [],
       items: { type: 'string', minLength: 1 },
       description:
-        'Columns that the key is made of: of one its text, of several a JSON object. With a key updates are records with the new row, and deletes are records without a value.',
+        'Columns that the key is made of: of one its text, of several a JSON object. With a key updates are records with the new row, and deletes are records without a value, as is the old key of an update that changes it; codecs of changes say what happened in the value.',
       examples: [['id']],
       'x-aliases': ['partitionAssignColumns'],
+    },
+    tombstones: {
+      type: 'boolean',
+      default: false,
+      description:
+        'With codec canal-json or debezium-json: whether a record of the same key without a value comes behind each delete, so that compaction may drop the key. It needs keyColumns.',
     },
     partition: {
       type: 'integer',
@@ -174,5 +180,10 @@ export function checkWriterOptions(o: WriterOptions): readonly Finding[] {
     say('producerSettings', `compression.type is \`${compression}\``, `It is one of ${COMPRESSIONS.join(', ')}.`);
   if (o.codec === 'raw' && wantedColumns(o) !== null)
     say('column', 'codec raw writes the columns value, key, headers and timestamp', 'Leave column out.');
+  const changes = o.codec === 'canal-json' || o.codec === 'debezium-json';
+  if (o.tombstones && !changes)
+    say('tombstones', `codec ${o.codec} writes deletes as records without a value anyway`, 'Leave tombstones out.');
+  if (o.tombstones && changes && o.keyColumns.length === 0)
+    say('tombstones', 'a record without a value needs a key', 'Name keyColumns.');
   return [...findings, ...writerConnection(o).findings];
 }

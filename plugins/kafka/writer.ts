@@ -75,6 +75,7 @@ class KafkaWriter {
 
   async #openLane(lane: LaneContext): Promise<LaneWriter> {
     const o = this.#o;
+    const { keyColumns, tombstones } = o;
     // Its own: a lane may live in another thread, and closes it.
     const client = await openClient(writerConnection(o).connection, 'sink');
     try {
@@ -106,7 +107,7 @@ class KafkaWriter {
         topicOf: (schema) => topicOf(o.topic, schema),
         lookUp: async (topic) => known ?? (await lookUp(topic)),
         partitioner: (partitions) => partitionerOf(partitions, fixed, lane.lane),
-        records: (schema) => codecRecords(o.codec, schema, { columns: wantedColumns(o), keyColumns: o.keyColumns }),
+        records: (schema) => codecRecords(o.codec, schema, { columns: wantedColumns(o), keyColumns, tombstones }),
         transaction,
       });
     } catch (e) {

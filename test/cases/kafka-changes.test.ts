@@ -157,3 +157,73 @@ kafkaTest('changes into files are refused, inserts are taken', async (kafka) => 
   assert.equal(refused.code, 2, refused.stderr);
   assert.match(refused.summary?.error?.message ?? '', /the file writer got an update or delete/);
 });
+
+kafkaTest('changes from topic to topic: canal-json to debezium-json and back', async (kafka) => {
+  await using from = await kafka.topic();
+  await using between = await kafka.topic({ partitions: 2 });
+  await using to = await kafka.topic();
+  const type = { id: 'bigint(20)', name: 'varchar(20)' };
+  const message = (op: string, data: object, old: object | null = null) => ({
+    ...{ data: [data], database: 'shop', es: 1000, id: 0, isDdl: false, mysqlType: type, old: old && [old] },
+    ...{ pkNames: ['id'], sql: '', sqlType: null, table: 'orders', ts: 1000, type: op },
+  });
+  const [a, b, moved] = [
+    { id: '9007199254740993', name: 'say "é🙂"' },
+    { id: '9007199254740993', name: null },
+    { id: '2', name: null },
+  ];
+  const changes = [
+    message('INSERT', a),
+    message('UPDATE', b, { name: a.name }),
+    message('UPDATE', moved, { id: b.id }),
+    message('DELETE', moved),
+  ];
+  await from.send(changes.map((c) => ({ value: JSON.stringify(c), timestamp: 1000 })));
+  const column = [{ name: 'id', type: 'bigint' }, 'name'];
+  const copy = async (source: OwnTopic, codec: string, target: OwnTopic, more: Json): Promise<void> => {
+    using ws = new Workspace();
+    const parameter = { brokers: kafka.brokers, topic: target.name, semantic: 'exactly-once', ...more };
+    const job = { reader: reader(kafka, source, { codec, column }), writer: { name: 'kafkawriter', parameter } };
+    assertDone(await runJob(ws, job));
+  };
+  await copy(from, 'canal-json', between, {
+    codec: 'debezium-json',
+    keyColumns: ['id'],
+    tombstones: true,
+    partition: 1,
+  });
+  const source = '"source":{"db":"shop","table":"orders"}';
+  const [was, is, now] = [
+    '{"id":9007199254740993,"name":"say \\"é🙂\\""}',
+    '{"id":9007199254740993,"name":null}',
+    '{"id":2,"name":null}',
+  ];
+  const record = (before: string, after: string, op: string) =>
+    `{"before":${before},"after":${after},${source},"op":"${op}","ts_ms":1000}`;
+  const records = await between.records();
+  assert.deepEqual(
+    records.map((r) => [r.key?.toString(), r.value?.toString()]),
+    [
+      [a.id, record('null', was, 'c')],
+      [a.id, record(was, is, 'u')],
+      [a.id, record(is, 'null', 'd')],
+      [a.id, undefined],
+      ['2', record('null', now, 'c')],
+      ['2', record(now, 'null', 'd')],
+      ['2', undefined],
+    ],
+  );
+  await copy(between, 'debezium-json', to, { codec: 'canal-json' });
+  const back = (await to.records()).map((r) => JSON.parse(r.value?.toString() ?? '') as Json);
+  const own = { mysqlType: { id: 'bigint', name: 'longtext' }, pkNames: null };
+  assert.deepEqual(
+    back,
+    [
+      message('INSERT', a),
+      message('UPDATE', b, { name: a.name }),
+      message('DELETE', b),
+      message('INSERT', moved),
+      message('DELETE', moved),
+    ].map((m) => ({ ...m, ...own })),
+  );
+});

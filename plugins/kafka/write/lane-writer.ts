@@ -12,7 +12,7 @@ import type { KafkaClient } from '../client/kafka-client.js';
 import { EMPTY_BATCH_BYTES, mostRecordBytes } from '../wire/batch-writer.js';
 import type { LaneTransaction } from './lane-transaction.js';
 import type { Partitioner } from './partitioner.js';
-import { newRecord, type RecordToWrite, type RowRecords } from './records/row-records.js';
+import { becomeTombstone, newRecord, type RecordToWrite, type RowRecords } from './records/row-records.js';
 import type { Sender } from './sender.js';
 import type { WriteTopic } from './write-topics.js';
 
@@ -73,17 +73,19 @@ export class KafkaLaneWriter implements LaneWriter {
         if (row % SLICE === 0) signal.throwIfAborted();
         const r = this.#record;
         if (!records.record(batch, section, row, r, reject)) continue;
-        const size = mostRecordBytes(r.key?.length ?? 0, Math.max(0, r.valueEnd - r.valueStart), r.headers);
-        if (size + EMPTY_BATCH_BYTES > maxBatchBytes) {
-          reject(tooLarge(batch, section, row, r, size, target));
-          continue;
-        }
-        const slot = firstSlot + partitioner.partitionOf(r.key);
-        // Compression may fail to make anything smaller: a batch is bounded by what it is before.
-        if (sender.bytesOf(slot) + size > maxBatchBytes) await this.#ship();
-        sender.append(slot, r);
-        this.#count++;
-        if (sender.isFull(slot)) await this.#ship();
+        do {
+          const size = mostRecordBytes(r.key?.length ?? 0, Math.max(0, r.valueEnd - r.valueStart), r.headers);
+          if (size + EMPTY_BATCH_BYTES > maxBatchBytes) {
+            reject(tooLarge(batch, section, row, r, size, target));
+            break;
+          }
+          const slot = firstSlot + partitioner.partitionOf(r.key);
+          // Compression may fail to make anything smaller: a batch is bounded by what it is before.
+          if (sender.bytesOf(slot) + size > maxBatchBytes) await this.#ship();
+          sender.append(slot, r);
+          this.#count++;
+          if (sender.isFull(slot)) await this.#ship();
+        } while (becomeTombstone(r));
       }
     }
     // What came is on its way: nobody waits for a batch to be full, nor for the next checkpoint.

@@ -1,6 +1,7 @@
 import type { RejectedRow, RowBatch, RowSchema, Section } from 'syncx/plugin-api';
 import { chooseColumns } from 'syncx/plugin-kit';
-import { JSON_FORMAT, KeyedRecords, oneRow } from './keyed-records.js';
+import { KeyedRecords } from './keyed-records.js';
+import { JSON_FORMAT, oneRow } from './row-key.js';
 import type { RecordOptions, RecordToWrite } from './row-records.js';
 
 export class JsonRecords extends KeyedRecords {

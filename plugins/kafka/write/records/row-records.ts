@@ -11,6 +11,8 @@ export interface RecordToWrite {
   /** ms since 1970. */
   timestamp: number;
   headers: readonly HeaderToWrite[] | null;
+  /** True: a record of the same key without a value comes behind it. */
+  tombstone: boolean;
 }
 
 export interface RecordOptions {
@@ -18,6 +20,8 @@ export interface RecordOptions {
   readonly columns: readonly string[] | null;
   /** Empty: records have no key. */
   readonly keyColumns: readonly string[];
+  /** Of codecs of changes: whether a record without a value comes behind each delete. */
+  readonly tombstones: boolean;
 }
 
 export const NONE = Buffer.alloc(0);
@@ -29,10 +33,19 @@ export const newRecord = (): RecordToWrite => ({
   valueEnd: -1,
   timestamp: 0,
   headers: null,
+  tombstone: false,
 });
+
+/** Makes of a record the one that comes behind it. False: none does. */
+export function becomeTombstone(r: RecordToWrite): boolean {
+  if (!r.tombstone) return false;
+  r.tombstone = false;
+  r.valueEnd = r.valueStart - 1;
+  return true;
+}
 
 /** Makes the records of rows of one schema. */
 export interface RowRecords {
-  /** False: the row gives no record: it was rejected, or is the old image of one that changed. */
+  /** False: the row gives no record: it was rejected, or is the old image of one that changed and kept its key. */
   record(batch: RowBatch, section: Section, row: number, to: RecordToWrite, reject: (r: RejectedRow) => void): boolean;
 }
