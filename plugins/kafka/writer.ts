@@ -8,6 +8,7 @@ import { LaneTransaction } from './write/lane-transaction.js';
 import { KafkaLaneWriter } from './write/lane-writer.js';
 import { partitionerOf } from './write/partitioner.js';
 import { codecRecords } from './write/records/codec-records.js';
+import { askAhead, rehearse } from './write/rehearsal.js';
 import { Sender } from './write/sender.js';
 import { isTopicTemplate, topicOf } from './write/topic-names.js';
 import { assertMarkerTopic, assertPartition, lookUpTopic, writableTopic } from './write/write-topics.js';
@@ -40,9 +41,13 @@ class KafkaWriter {
       delivery: this.#o.semantic,
       explain: async () => {
         await this.#checkTopics();
+        if (exactly) await askAhead(this.#client, transactionTimeoutOf(this.#o), signal);
         return explainWriter(this.#client, this.#o, signal);
       },
-      begin: () => this.#checkTopics(),
+      begin: async (run) => {
+        await this.#checkTopics();
+        if (exactly) await rehearse(this.#client, run, transactionTimeoutOf(this.#o), signal);
+      },
       openLane: (lane) => this.#openLane(lane),
       ...(exactly
         ? {
