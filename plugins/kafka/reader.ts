@@ -2,7 +2,6 @@ import {
   SyncError,
   defineReader,
   isSyncError,
-  type Logger,
   type JsonValue,
   type LaneContext,
   type LaneReader,
@@ -22,6 +21,7 @@ import { KafkaLaneReader, type LaneReading } from './read/lane-reader.js';
 import { parseOffsets } from './read/offset-text.js';
 import { KafkaPlanner, decodePlan, planOf, type KafkaPlan } from './read/planner.js';
 import { codecRows, isChangeCodec, type ChangeSettings } from './read/rows/codec-rows.js';
+import { tellOnce } from './read/rows/tell-once.js';
 import { offsetOf, positions, specOf, splitIdOf, splitOf } from './read/split-spec.js';
 import {
   startOffsets,
@@ -132,7 +132,7 @@ class KafkaReader implements Reader {
     const columns = columnSpecs(this.#o.column);
     const changes: ChangeSettings = {
       included: { database: this.#o.databaseInclude ?? null, table: this.#o.tableInclude ?? null },
-      note: noRows(lane.log),
+      note: tellOnce(lane.log),
     };
     const reading: LaneReading = {
       committedOnly: committedOnly(this.#o),
@@ -187,21 +187,6 @@ function partitionOf(splitId: string): TopicPartition | null {
   const partition = Number(splitId.slice(at + 1));
   return at < 1 || !Number.isInteger(partition) ? null : { topic: splitId.slice(0, at), partition };
 }
-
-/** Each kind of record without rows is told of once for each table. */
-function noRows(log: Logger): ChangeSettings['note'] {
-  const told = new Set<string>();
-  return (what, table, place) => {
-    const id = JSON.stringify([what, table]);
-    if (told.has(id) || told.size >= MOST_TOLD) return;
-    told.add(id);
-    const of = table === null ? '' : ` of ${table}`;
-    const hint = 'they are not carried out at the target, and no more of them are told';
-    log.warn({ type: what, table, place }, `${place} is a change of definitions${of} (${what}): ${hint}`);
-  };
-}
-
-const MOST_TOLD = 1000;
 
 /** Null: they are those of each record. */
 function columnNames(o: ReaderOptions): readonly string[] | null {

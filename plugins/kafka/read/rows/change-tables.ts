@@ -10,7 +10,7 @@ import {
   type WantedColumn,
 } from 'syncx/plugin-kit';
 import type { Change, ChangeFormat } from './change.js';
-import { textAt, type Span } from './object-fields.js';
+import { sameBytes, textAt, type Span } from './object-fields.js';
 
 /** Which tables of a topic are read: regular expressions for whole names; null: all. */
 export interface Included {
@@ -97,12 +97,28 @@ export class ChangeTable {
   }
 }
 
+/** What tells of a table, from what differs most. */
+const PIECES: readonly ((c: Change) => Span)[] = [
+  (c) => c.table,
+  (c) => c.database,
+  (c) => c.schema,
+  (c) => c.keys,
+  (c) => c.types,
+];
+
+const isPiece = (b: Buffer, s: Span | undefined, piece: Buffer | null): boolean =>
+  s === undefined || s.start < 0 || piece === null
+    ? (s?.start ?? -1) < 0 && piece === null
+    : sameBytes(b, s.start, s.end, piece);
+
 /** The last tables that came, found by the bytes that tell of them. */
 export class ChangeTables {
   readonly #format: ChangeFormat;
   readonly #columns: readonly WantedColumn[];
   readonly #included: Included;
   readonly #known = new Map<string, ChangeTable>();
+  /** Of the record before, mostly of the next one too. */
+  #last: { readonly pieces: readonly (Buffer | null)[]; readonly table: ChangeTable } | null = null;
 
   constructor(format: ChangeFormat, columns: readonly WantedColumn[], included: Included) {
     this.#format = format;
@@ -111,8 +127,17 @@ export class ChangeTables {
   }
 
   of(b: Buffer, c: Change): ChangeTable {
+    const last = this.#last;
+    if (last?.pieces.every((p, i) => isPiece(b, PIECES[i]?.(c), p)) === true) return last.table;
+    const table = this.#find(b, c);
+    const bytes = (s: Span): Buffer | null => (s.start < 0 ? null : Buffer.from(b.subarray(s.start, s.end)));
+    this.#last = { table, pieces: PIECES.map((of) => bytes(of(c))) };
+    return table;
+  }
+
+  #find(b: Buffer, c: Change): ChangeTable {
     const piece = (s: Span): string => (s.start < 0 ? '' : b.toString('latin1', s.start, s.end));
-    const id = `${piece(c.database)},${piece(c.schema)},${piece(c.table)},${piece(c.keys)},${piece(c.types)}`;
+    const id = PIECES.map((of) => piece(of(c))).join();
     const known = this.#known.get(id);
     if (known !== undefined) return known;
     const table = new ChangeTable(b, c, this.#format, this.#columns, this.#included);
