@@ -31,7 +31,15 @@ import {
   type StartMode,
   type StopMode,
 } from './read/start-offsets.js';
-import { assertCluster, partitionsOf } from './read/topics.js';
+import {
+  assertCluster,
+  idsOf,
+  madeAnew,
+  partitionsOf,
+  topicsNow,
+  type TopicPartitionNow,
+  type TopicsNow,
+} from './read/topics.js';
 import { READER_OPTIONS, type ReaderOptions } from './reader-options.js';
 
 class KafkaReader implements Reader {
@@ -40,6 +48,8 @@ class KafkaReader implements Reader {
   readonly #o: ReaderOptions;
   readonly #context: PluginContext;
   readonly #client: KafkaClient;
+  /** By name, as they were when this start looked first. */
+  #topicIds: Readonly<Record<string, string | null>> = {};
   /** Why the offsets of the last checkpoint are not with the group; null: they are. */
   #untold: string | null = null;
 
@@ -51,12 +61,14 @@ class KafkaReader implements Reader {
 
   async planner(saved: JsonValue | null): Promise<SplitPlanner> {
     const bounded = this.#o.bounded !== 'no';
-    const plan = saved === null ? await this.#plan() : decodePlan(saved);
-    if (saved !== null) await assertCluster(this.#client, plan.cluster, this.#context.signal);
+    const now = await topicsNow(this.#client, this.#o, this.#context.signal);
+    this.#topicIds = idsOf(now.topics);
+    const plan = saved === null ? await this.#plan(now) : decodePlan(saved);
+    if (saved !== null) assertCluster(now, plan.cluster);
     const { partitionDiscovery } = this.#o;
     return new KafkaPlanner(plan, bounded, {
       intervalMs: partitionDiscovery === 0 ? null : partitionDiscovery,
-      partitions: (signal) => partitionsOf(this.#client, this.#o, signal),
+      partitions: (signal) => this.#partitionsNow(signal),
       found: (partitions) => {
         const names = partitions.map((p) => splitIdOf(p.topic, p.partition)).join(', ');
         this.#context.log.info({ partitions: names }, `new partitions are read from their first record: ${names}`);
@@ -64,20 +76,35 @@ class KafkaReader implements Reader {
     });
   }
 
-  async #plan(): Promise<KafkaPlan> {
-    const { signal } = this.#context;
-    const partitions = await partitionsOf(this.#client, this.#o, signal);
+  /** In mid-run: a lane that has no reason to look would not see that a topic is another one. */
+  async #partitionsNow(signal: AbortSignal): Promise<readonly TopicPartitionNow[]> {
+    const now = await topicsNow(this.#client, this.#o, signal);
+    const partitions = partitionsOf(now, this.#o);
+    for (const { topic, id } of now.topics) {
+      const was = this.#topicIds[topic] ?? id;
+      if (was !== null && id !== null && was !== id && this.#o.offsetGone === 'fail') throw madeAnew(topic, was, id);
+    }
+    this.#topicIds = { ...idsOf(now.topics), ...this.#topicIds };
+    return partitions;
+  }
+
+  /** For the lanes. */
+  shared(): JsonValue {
+    return this.#topicIds;
+  }
+
+  async #plan(now: TopicsNow): Promise<KafkaPlan> {
+    const partitions = partitionsOf(now, this.#o);
     const lookup = this.#lookup();
     const starts = await startOffsets(lookup, partitions, this.#startMode());
     const stop = this.#stopMode();
     const stops = stop === null ? null : await stopOffsets(lookup, partitions, stop);
-    const splits = partitions.map(({ topic, partition }, i): Split => {
+    const splits = partitions.map(({ topic, topicId, partition }, i): Split => {
       const start = starts[i] ?? 0;
       const end = stops === null ? null : Math.max(start, stops[i] ?? start);
-      return splitOf({ topic, partition, start, stop: end });
+      return splitOf({ topic, topicId, partition, start, stop: end });
     });
-    const { cluster } = await this.#client.metadata([], signal);
-    return planOf(splits, cluster);
+    return planOf(splits, now.cluster);
   }
 
   #lookup(): OffsetLookup {
@@ -128,7 +155,7 @@ class KafkaReader implements Reader {
     return offsets;
   }
 
-  async openLane(lane: LaneContext): Promise<LaneReader> {
+  async openLane(lane: LaneContext, shared: JsonValue): Promise<LaneReader> {
     const columns = columnSpecs(this.#o.column);
     const changes: ChangeSettings = {
       included: { database: this.#o.databaseInclude ?? null, table: this.#o.tableInclude ?? null },
@@ -137,6 +164,7 @@ class KafkaReader implements Reader {
     const reading: LaneReading = {
       committedOnly: committedOnly(this.#o),
       whenGone: this.#o.offsetGone,
+      topicIds: shared as Readonly<Record<string, string | null>>,
       rows: (topic, partition) => codecRows(this.#o.codec, columns, { topic, partition }, changes),
     };
     // Its own: a lane may live in another thread, and close it with itself.

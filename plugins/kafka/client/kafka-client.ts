@@ -45,6 +45,8 @@ export interface Partition {
 
 export interface Topic {
   readonly topic: string;
+  /** Of a topic that is made anew under the same name another one; null: the broker does not say (before Kafka 3.1). */
+  readonly id: string | null;
   /** The broker's word, as UNKNOWN_TOPIC_OR_PARTITION, TOPIC_AUTHORIZATION_FAILED; null: none. */
   readonly error: string | null;
   readonly internal: boolean;

@@ -156,6 +156,7 @@ function wordOf(topic: Topic | undefined, partition: number): string {
 function topicOf(t: MetadataTopic): Topic {
   return {
     topic: t.topic,
+    id: t.id,
     error: errorWord(t.code),
     internal: t.internal,
     partitions: t.partitions

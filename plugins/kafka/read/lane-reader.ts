@@ -13,14 +13,21 @@ import type { FetchedPartition, KafkaClient } from '../client/kafka-client.js';
 import { partitionError } from '../client/partition-error.js';
 import { PartitionReading } from './partition-reading.js';
 import type { RecordRows } from './rows/record-rows.js';
-import { offsetOf, specOf, type PartitionSpec } from './split-spec.js';
+import { offsetOf, specOf, topicIdOf, type PartitionSpec } from './split-spec.js';
+import { madeAnew } from './topics.js';
 
 export interface LaneReading {
   readonly committedOnly: boolean;
   /** What to do where the record to go on with is no longer there. */
   readonly whenGone: 'fail' | 'earliest' | 'latest';
+  /** Ids of the topics when the lanes began, by name; null, or none: not known. */
+  readonly topicIds: Readonly<Record<string, string | null>>;
   rows(topic: string, partition: number): RecordRows;
 }
+
+/** In place of an answer, where the topic is another one than the offset is of. */
+const RENEWED = 'INCONSISTENT_TOPIC_ID';
+const NOTHING = { highWatermark: -1, lastStableOffset: -1, logStartOffset: -1, aborted: [], records: Buffer.alloc(0) };
 
 /** How long a broker may wait for records. */
 const WAIT_MS = 500;
@@ -64,7 +71,17 @@ export class KafkaLaneReader implements LaneReader {
     const offset = from === null ? null : offsetOf(from);
     const reading = new PartitionReading(split.id, spec, offset, rows, { target: this.#lane.batch, committedOnly });
     this.#partitions.set(split.id, reading);
+    const now = this.#o.topicIds[spec.topic] ?? null;
+    reading.topicId = (from === null ? spec.topicId : topicIdOf(from)) ?? now;
+    if (now !== null && reading.topicId !== now) this.#renewed(reading);
     this.#wake.ring();
+  }
+
+  #renewed(of: PartitionReading): void {
+    const { topic, partition } = of.spec;
+    const fetched = { topic, partition, error: RENEWED, ...NOTHING };
+    of.answered(fetched);
+    this.#answers.push({ of, fetched });
   }
 
   hold(splitIds: readonly string[]): void {
@@ -110,7 +127,9 @@ export class KafkaLaneReader implements LaneReader {
   }
 
   async *#deliver(of: PartitionReading, fetched: FetchedPartition, signal: AbortSignal): AsyncGenerator<ReadItem> {
-    if (fetched.error === null) {
+    // While it failed the topic may have been made anew, and have grown past the offset.
+    const renewed = fetched.error === null && of.failures > 0 && (await this.#isRenewed(of, signal));
+    if (fetched.error === null && !renewed) {
       of.failures = 0;
       for await (const batch of of.batches(fetched)) {
         while (of.held && !stopped(signal)) await this.#wake.wait();
@@ -118,8 +137,8 @@ export class KafkaLaneReader implements LaneReader {
         yield batch;
       }
     } else {
-      if (fetched.error === 'OFFSET_OUT_OF_RANGE') await this.#gone(of, signal);
-      else this.#failed(of, fetched.error);
+      if (renewed || fetched.error === 'OFFSET_OUT_OF_RANGE' || fetched.error === RENEWED) await this.#gone(of, signal);
+      else this.#failed(of, fetched.error ?? '');
       of.broken = false;
     }
     of.answers--;
@@ -203,7 +222,16 @@ export class KafkaLaneReader implements LaneReader {
     if (of.failures === 1) this.#lane.log.info(fields, `${of.name} cannot be read just now: ${why}`);
   }
 
-  /** @throws SyncError SOURCE_MISSING, unless the job says where to go on. */
+  async #topicIdNow(topic: string, signal: AbortSignal): Promise<string | null> {
+    return (await this.#client.metadata([topic], signal)).topics[0]?.id ?? null;
+  }
+
+  async #isRenewed(of: PartitionReading, signal: AbortSignal): Promise<boolean> {
+    const now = await this.#topicIdNow(of.spec.topic, signal);
+    return now !== null && of.topicId !== null && of.topicId !== now;
+  }
+
+  /** @throws SyncError SOURCE_MISSING, or SOURCE_CHANGED of a topic that was made anew, unless the job says where to go on. */
   async #gone(of: PartitionReading, signal: AbortSignal): Promise<void> {
     const { topic, partition } = of.spec;
     const isolation = this.#o.committedOnly ? 'committed' : 'uncommitted';
@@ -217,8 +245,11 @@ export class KafkaLaneReader implements LaneReader {
     );
     const [from, to] = [first?.offset ?? 0, last?.offset ?? 0];
     const wanted = of.offset;
+    const id = await this.#topicIdNow(topic, signal);
+    const anew = id !== null && of.topicId !== null && of.topicId !== id;
     const facts = { partition: of.name, wanted, from, to };
     const range = `there are ${String(from)} to ${String(to)}`;
+    if (this.#o.whenGone === 'fail' && anew) throw madeAnew(topic, of.topicId ?? '', id);
     if (this.#o.whenGone === 'fail') {
       throw new SyncError('SOURCE_MISSING', `${of.name} has no record at offset ${String(wanted)}: ${range}`, {
         place: of.name,
@@ -227,11 +258,14 @@ export class KafkaLaneReader implements LaneReader {
       });
     }
     const next = this.#o.whenGone === 'earliest' ? from : to;
-    const lost =
-      next > wanted
+    const lost = anew
+      ? `the topic was made anew (its id was ${of.topicId ?? ''} and is ${id})`
+      : next > wanted
         ? `${String(next - wanted)} records (${String(wanted)}-${String(next - 1)}) are gone`
         : `it was made anew`;
     this.#lane.log.warn(facts, `${of.name} goes on at offset ${String(next)}: ${lost}`);
+    of.topicId = id;
+    of.failures = 0;
     of.moveTo(next);
   }
 

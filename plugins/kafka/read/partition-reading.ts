@@ -25,6 +25,8 @@ export class PartitionReading {
   /** One of them is an error: what comes of it says where the next fetch begins. */
   broken = false;
   ended = false;
+  /** Of the topic that the offset is of; null: not known. */
+  topicId: string | null = null;
   /** Not to be asked before this time (ms of `performance.now`). */
   notBefore = 0;
   /** Fetches in a row that failed. */
@@ -93,7 +95,7 @@ export class PartitionReading {
 
   end(): ReadItem {
     this.ended = true;
-    return { is: 'splitEnd', splitId: this.splitId, position: positionAt(this.#offset), outcome: null };
+    return { is: 'splitEnd', splitId: this.splitId, position: this.#position(), outcome: null };
   }
 
   /** What was fetched, as batches with the position behind them. Records from `stop` on are left out. */
@@ -144,7 +146,7 @@ export class PartitionReading {
   }
 
   #position(): Position {
-    return positionAt(this.#offset);
+    return positionAt(this.#offset, this.topicId);
   }
 
   /** Of a size that fits: few records should not hold a buffer for a megabyte while they wait for the writer. */

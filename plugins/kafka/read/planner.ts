@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SyncError, type JsonValue, type Split, type SplitPlanner } from 'syncx/plugin-api';
-import type { TopicPartition } from '../client/kafka-client.js';
 import { splitIdOf, splitOf } from './split-spec.js';
+import type { TopicPartitionNow } from './topics.js';
 
 const FORMAT = 1;
 
@@ -35,8 +35,8 @@ export interface Discovery {
   /** Between two looks for new partitions; null: none is looked for. */
   readonly intervalMs: number | null;
   /** All partitions that the job reads, as they are now. */
-  partitions(signal: AbortSignal): Promise<readonly TopicPartition[]>;
-  found(partitions: readonly TopicPartition[]): void;
+  partitions(signal: AbortSignal): Promise<readonly TopicPartitionNow[]>;
+  found(partitions: readonly TopicPartitionNow[]): void;
 }
 
 /** Hands out partitions, and in unbounded jobs those that are added later: from their first record. */
@@ -71,8 +71,8 @@ export class KafkaPlanner implements SplitPlanner {
     const all = await this.#discovery.partitions(signal);
     const fresh = all.filter((p) => !this.#known.has(splitIdOf(p.topic, p.partition)));
     if (fresh.length === 0) return;
-    for (const { topic, partition } of fresh) {
-      const split = splitOf({ topic, partition, start: 0, stop: null });
+    for (const { topic, topicId, partition } of fresh) {
+      const split = splitOf({ topic, topicId, partition, start: 0, stop: null });
       this.#known.add(split.id);
       this.#waiting.push(split);
     }

@@ -4,6 +4,8 @@ import { SyncError, type JsonValue, type Position, type PositionCodec, type Spli
 export interface PartitionSpec {
   readonly topic: string;
   readonly partition: number;
+  /** Of the topic; null, or left out by older versions: not known. */
+  readonly topicId?: string | null;
   /** Offset of the first record. */
   readonly start: number;
   /** Offset behind the last record; null: there is no end. */
@@ -14,11 +16,11 @@ const FORMAT = 1;
 
 export const splitIdOf = (topic: string, partition: number): string => `${topic}-${String(partition)}`;
 
-export function splitOf({ topic, partition, start, stop }: PartitionSpec): Split {
+export function splitOf({ topic, topicId = null, partition, start, stop }: PartitionSpec): Split {
   return {
     id: splitIdOf(topic, partition),
     bounded: stop !== null,
-    spec: { format: FORMAT, topic, partition, start, stop },
+    spec: { format: FORMAT, topic, topicId, partition, start, stop },
     weight: null,
   };
 }
@@ -35,7 +37,12 @@ export function specOf(split: Split): PartitionSpec {
 /** The offset of the record to go on with. */
 export const offsetOf = (p: Position): number => (p as unknown as { readonly offset: number }).offset;
 
-export const positionAt = (offset: number): Position => ({ offset });
+/** Id of the topic that the offset is of; null: not known, as in positions of older versions. */
+export const topicIdOf = (p: Position): string | null =>
+  (p as unknown as { readonly topicId?: string }).topicId ?? null;
+
+export const positionAt = (offset: number, topicId: string | null): Position =>
+  topicId === null ? { offset } : { offset, topicId };
 
 export const positions: PositionCodec = {
   format: 1,

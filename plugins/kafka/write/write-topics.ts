@@ -51,7 +51,7 @@ export function assertPartition(topic: string, partitions: number, fixed: number
 
 async function thereIs(client: KafkaClient, name: string, signal: AbortSignal): Promise<Topic> {
   const { topics } = await lookAtTopics(client, [name], signal, { rights: true });
-  const topic = topics[0] ?? { topic: name, error: null, internal: false, partitions: [], rights: null };
+  const topic = topics[0] ?? { topic: name, id: null, error: null, internal: false, partitions: [], rights: null };
   assertThere(topic, 'sink');
   return topic;
 }

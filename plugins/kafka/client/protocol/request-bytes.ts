@@ -69,6 +69,12 @@ export class RequestBytes {
     this.#buf.write(v, at, 'utf8');
   }
 
+  /** The id of no topic. */
+  noUuid(): void {
+    this.i64(0);
+    this.i64(0);
+  }
+
   bytes(v: Buffer): void {
     this.i32(v.length);
     const at = this.#room(v.length);
@@ -80,9 +86,9 @@ export class RequestBytes {
     items?.forEach(write);
   }
 
-  compactArray<T>(items: readonly T[], write: (item: T) => void): void {
-    this.uvarint(items.length + 1);
-    items.forEach(write);
+  compactArray<T>(items: readonly T[] | null, write: (item: T) => void): void {
+    this.uvarint(items === null ? 0 : items.length + 1);
+    items?.forEach(write);
   }
 
   /** No tagged fields; ends each structure of a flexible version. */

@@ -88,6 +88,13 @@ export class ResponseBytes {
     return this.compactNullableString() ?? '';
   }
 
+  /** As Java's clients show it; null: all zeros, which is none. */
+  uuid(): string | null {
+    const at = this.#take(16);
+    const bytes = this.#buf.subarray(at, at + 16);
+    return bytes.every((b) => b === 0) ? null : bytes.toString('base64url');
+  }
+
   /** Empty where it is null. */
   bytes(): Buffer {
     const length = Math.max(0, this.i32());
