@@ -24,6 +24,7 @@ const BACKSLASH = 92;
 const OPEN = 123;
 const CLOSE = 125;
 const NULL_WORD = Buffer.from('null');
+const NONE = Buffer.alloc(0);
 
 /** 1: a string must escape the byte. Bytes of multi-byte characters pass as they are. */
 const ESCAPED = new Uint8Array(256);
@@ -142,6 +143,12 @@ class JsonEncoder implements RecordEncoder {
   readonly #keyBytes: number;
   readonly #kinds: readonly (CellKind | 'latin1')[];
   readonly #isText: Uint8Array;
+  // Of the last call: who wants a row at a time makes a call for each.
+  #data: Uint8Array | null = null;
+  #src: Buffer = NONE;
+  #words: DataView = wordsOf(NONE);
+  #dst: Uint8Array = NONE;
+  #dstWords: DataView = wordsOf(NONE);
 
   constructor(schema: RowSchema, { projection, names }: ColumnChoice, latin1: boolean) {
     this.#schema = schema;
@@ -154,8 +161,23 @@ class JsonEncoder implements RecordEncoder {
     this.#isText = Uint8Array.from(this.#kinds, (k) => (k === 'text' ? 1 : 0));
   }
 
+  #take(data: Uint8Array): void {
+    this.#data = data;
+    this.#src = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+    this.#words = wordsOf(this.#src);
+  }
+
+  #wordsInto(dst: Uint8Array): DataView {
+    if (dst !== this.#dst) {
+      this.#dst = dst;
+      this.#dstWords = wordsOf(dst);
+    }
+    return this.#dstWords;
+  }
+
   encode(batch: RowBatch, section: Section, first: number, out: ByteBuffer, reject: (r: RejectedRow) => void): number {
-    const src = Buffer.from(batch.data.buffer, batch.data.byteOffset, batch.data.byteLength);
+    if (batch.data !== this.#data) this.#take(batch.data);
+    const src = this.#src;
     const { ends } = batch;
     const projection = this.#projection;
     const columns = projection.length;
@@ -163,12 +185,12 @@ class JsonEncoder implements RecordEncoder {
     const keys = this.#keys;
     const isText = this.#isText;
     const target = out.target;
-    const words = wordsOf(src);
+    const words = this.#words;
     const quotes = fourOf(QUOTE);
     const slashes = fourOf(BACKSLASH);
     const spaces = fourOf(SPACE);
     let dst = out.data;
-    let dstWords = wordsOf(dst);
+    let dstWords = this.#wordsInto(dst);
     let row = first;
     let o = out.length;
     rows: for (; row < section.rows && (o < target || row === first); row++) {
@@ -180,7 +202,7 @@ class JsonEncoder implements RecordEncoder {
       out.reserve(rowBytes * 6 + this.#keyBytes + columns * 12 + 8);
       if (dst !== out.data) {
         dst = out.data;
-        dstWords = wordsOf(dst);
+        dstWords = this.#wordsInto(dst);
       }
       let comma = OPEN;
       for (let c = 0; c < columns; c++) {
