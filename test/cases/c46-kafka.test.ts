@@ -6,13 +6,19 @@ import { sync, until } from '../support/sync.js';
 import { Workspace, tree } from '../support/workspace.js';
 
 const ROWS = 10_000;
+const FILES = 40;
+/** So many a second that a slow machine has rows left for a fourth start, and each epoch has rows. */
+const PACE = 2000;
 
-function jobTo(ws: Workspace, kafka: Kafka, topic: string, channel: number): string {
-  const files = 4;
-  for (let f = 0; f < files; f++) {
-    const ids = Array.from({ length: ROWS / files }, (_, i) => `${String(1 + f + i * files)}\n`);
+function writeRows(ws: Workspace): void {
+  for (let f = 0; f < FILES; f++) {
+    const ids = Array.from({ length: ROWS / FILES }, (_, i) => `${String(f + i * FILES)}\n`);
     ws.write(`in/${String(f)}.csv`, ids.join(''));
   }
+}
+
+/** @param record rows a second; 0: no limit. */
+function jobTo(ws: Workspace, kafka: Kafka, topic: string, channel: number, record: number): string {
   const reader = {
     name: 'filereader',
     parameter: { path: 'in', fileType: 'csv', column: [{ name: 'id', index: 0, type: 'int' }] },
@@ -24,7 +30,7 @@ function jobTo(ws: Workspace, kafka: Kafka, topic: string, channel: number): str
   return ws.job({
     job: {
       content: [{ reader, writer }],
-      setting: { speed: { channel, record: 20_000 }, checkpoint: { interval: 30, minPause: 0 } },
+      setting: { speed: { channel, record }, checkpoint: { interval: 30, minPause: 0 } },
     },
   });
 }
@@ -39,7 +45,7 @@ async function assertExact(topic: OwnTopic, channel: number): Promise<void> {
     const last = new Map<string, number>();
     for (const [i, r] of committed.records.entries()) {
       const id = ids[i] ?? 0;
-      const lane = `${String(r.partition)} ${String(id % 4)}`;
+      const lane = `${String(r.partition)} ${String(id % FILES)}`;
       assert.ok((last.get(lane) ?? -1) < id, `the record ${String(id)} came out of order`);
       last.set(lane, id);
     }
@@ -76,12 +82,14 @@ for (const [partitions, channel] of [
       await t.test(points.join(' then '), async () => {
         await using topic = await kafka.topic({ partitions });
         using ws = new Workspace();
-        const job = jobTo(ws, kafka, topic.name, channel);
+        writeRows(ws);
+        const job = jobTo(ws, kafka, topic.name, channel, PACE);
         const args = ['run', job, '--output', 'json'];
         for (const failpoint of points) {
           const r = await sync(args, { cwd: ws.dir, failpoint });
           assert.equal(r.signal, 'SIGKILL', `${failpoint} was not reached: ${r.stderr}`);
         }
+        jobTo(ws, kafka, topic.name, channel, 0);
         const r = await sync(args, { cwd: ws.dir });
         assert.equal(r.code, 0, r.stderr);
         assert.deepEqual([r.summary?.written, r.summary?.delivery], [ROWS, 'exactly-once']);
@@ -150,8 +158,10 @@ kafkaTest(
       await t.test(point, async () => {
         await using topic = await kafka.topic({ partitions: 2 });
         using ws = new Workspace();
-        const job = jobTo(ws, kafka, topic.name, 1);
+        writeRows(ws);
+        const job = jobTo(ws, kafka, topic.name, 1, PACE);
         await zombieAt(ws, { job }, point, async () => {
+          jobTo(ws, kafka, topic.name, 1, 0);
           const r = await sync(['run', job, '--output', 'json'], { cwd: ws.dir });
           assert.equal(r.code, 0, r.stderr);
           await assertExact(topic, 1);
