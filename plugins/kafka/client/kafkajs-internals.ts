@@ -1,7 +1,8 @@
 /**
- * The one place that knows kafkajs's inner side: its Connection, which makes the socket, logs in (SASL), frames requests and
- * matches answers. Requests and answers themselves are ours (protocol/), since kafkajs's would make objects of all
- * records, and throw the first of many partitions' errors without saying whose it is.
+ * The one place that knows kafkajs's inner side: its Connection, which makes the socket, logs in (SASL), and matches
+ * answers to requests, also where brokers slow them down. Requests and answers themselves are ours (protocol/), since
+ * kafkajs's would make objects of all records, and throw the first of many partitions' errors without saying whose it is;
+ * and it would copy what is written twice, into buffers of twice the size.
  * {@link checkKafkajs} fails at the first client where another version of the package is installed.
  */
 import { createRequire } from 'node:module';
@@ -64,35 +65,37 @@ export interface ConnectionInit {
   readonly sasl: KafkajsSasl | null;
 }
 
-/** What `createRequest` looks at. */
-export interface EncodedBody {
-  readonly buf: Buffer;
-  readonly buffer: Buffer;
+/** What its queue gives for an answer. */
+export interface KafkajsAnswer {
+  readonly payload: Buffer;
 }
 
-export interface KafkajsRequest<A> {
-  readonly request: {
-    readonly apiKey: number;
-    readonly apiName: string;
-    readonly apiVersion: number;
-    /** Must not wait for anything: requests go out in the order in which `encode` is through. */
-    readonly encode: () => Promise<EncodedBody>;
-    readonly expectResponse: () => boolean;
-  };
-  readonly response: {
-    readonly decode: (payload: Buffer) => Promise<{ readonly clientSideThrottleTime: number; readonly answer: A }>;
-    readonly parse: (decoded: { readonly answer: A }) => Promise<A>;
-  };
-  readonly logResponseError: false;
+export interface KafkajsQueue {
+  /** Sends it at once, where the broker did not ask to wait. For no expected answer it resolves with a payload of null. */
+  push(request: {
+    readonly entry: {
+      readonly apiKey: number;
+      readonly apiName: string;
+      readonly apiVersion: number;
+      readonly correlationId: number;
+      readonly resolve: (answer: KafkajsAnswer) => void;
+      readonly reject: (e: Error) => void;
+    };
+    readonly expectResponse: boolean;
+    readonly requestTimeout: null;
+    readonly sendRequest: () => void;
+  }): void;
+  maybeThrottle(ms: number): void;
 }
 
 export interface KafkajsConnection {
+  readonly requestQueue: KafkajsQueue;
+  isAuthenticated(): boolean;
+  nextCorrelationId(): number;
   connect(): Promise<true>;
   disconnect(): Promise<true>;
   authenticate(): Promise<void>;
   isConnected(): boolean;
-  /** Undefined where no answer is expected. */
-  send<A>(request: KafkajsRequest<A>): Promise<A | undefined>;
   setVersions(versions: Readonly<Record<number, { readonly minVersion: number; readonly maxVersion: number }>>): void;
   setSupportAuthenticationProtocol(supported: boolean): void;
   rejectRequests(error: Error): void;
@@ -105,7 +108,8 @@ const METHODS = [
   'disconnect',
   'authenticate',
   'isConnected',
-  'send',
+  'isAuthenticated',
+  'nextCorrelationId',
   'setVersions',
   'setSupportAuthenticationProtocol',
   'rejectRequests',

@@ -1,7 +1,13 @@
 /** One connection to one broker, from its start to its end; it is never opened again. */
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
-import { checkKafkajs, silentLogger, type KafkajsConnection, type KafkajsSasl } from './kafkajs-internals.js';
+import {
+  checkKafkajs,
+  silentLogger,
+  type KafkajsAnswer,
+  type KafkajsConnection,
+  type KafkajsSasl,
+} from './kafkajs-internals.js';
 import { LinkFailure, linkFailure } from './link-failure.js';
 import type { Api } from './protocol/api.js';
 import { API_VERSIONS, type VersionRange } from './protocol/cluster-apis.js';
@@ -189,31 +195,48 @@ export class NodeLink {
     return e;
   }
 
+  /** Undefined only where no answer is expected, and then nobody looks. */
   async #exchange<Q, A>(api: Api<Q, A>, q: Q, version: number): Promise<A> {
+    const connection = this.#connection;
+    // Also where a session is about to end. Without a login it is at once.
+    if (api.key !== API_VERSIONS.key && !connection.isAuthenticated()) await connection.authenticate();
+    if (!connection.isConnected()) throw this.#dead ?? new LinkFailure('lost', this.address, 'not connected', null);
     const flexible = api.flexibleFrom !== undefined && version >= api.flexibleFrom;
     const w = new RequestBytes(api.sizeOf?.(q));
-    if (flexible) w.noTags(); // kafkajs writes header version 1; the tags of version 2 stand behind it
+    const correlationId = connection.nextCorrelationId();
+    w.i16(api.key);
+    w.i16(version);
+    w.i32(correlationId);
+    w.string(this.#settings.clientId);
+    if (flexible) w.noTags();
     api.encode(w, q, version);
-    const body = w.finish();
-    const answer = await this.#connection.send<A>({
-      request: {
-        apiKey: api.key,
-        apiName: api.name,
-        apiVersion: version,
-        encode: () => Promise.resolve({ buf: body, buffer: body }),
-        expectResponse: () => api.answered?.(q) ?? true,
-      },
-      response: {
-        decode: async (payload) => {
-          const r = new ResponseBytes(payload);
-          if (flexible) r.tags();
-          const decoded = api.decode(r, version);
-          return Promise.resolve({ clientSideThrottleTime: r.throttleMs, answer: decoded });
+    const pieces = w.finish();
+    const answered = api.answered?.(q) ?? true;
+    const { payload } = await new Promise<KafkajsAnswer>((resolve, reject) => {
+      connection.requestQueue.push({
+        entry: { apiKey: api.key, apiName: api.name, apiVersion: version, correlationId, resolve, reject },
+        expectResponse: answered,
+        requestTimeout: null,
+        sendRequest: () => {
+          this.#write(pieces);
         },
-        parse: (decoded) => Promise.resolve(decoded.answer),
-      },
-      logResponseError: false,
+      });
     });
-    return answer as A; // undefined only where no answer is expected, and then nobody looks
+    if (!answered) return undefined as A;
+    const r = new ResponseBytes(payload);
+    if (flexible) r.tags();
+    const answer = api.decode(r, version);
+    connection.requestQueue.maybeThrottle(r.throttleMs);
+    return answer;
+  }
+
+  #write(pieces: readonly Buffer[]): void {
+    const socket = this.#socket;
+    if (socket === null) return; // there is one before anything is sent
+    const length = Buffer.alloc(4);
+    length.writeInt32BE(pieces.reduce((sum, p) => sum + p.length, 0));
+    socket.cork();
+    for (const p of [length, ...pieces]) socket.write(p);
+    socket.uncork();
   }
 }

@@ -22,7 +22,7 @@ export const PRODUCE: Api<ProduceRequest, readonly ProducePart[]> = {
   key: 0,
   name: 'Produce',
   versions: [8, 7, 6, 5, 4, 3],
-  sizeOf: (q) => q.parts.reduce((sum, p) => sum + p.batch.length + p.topic.length * 3 + 32, 256),
+  sizeOf: (q) => q.parts.reduce((sum, p) => sum + p.topic.length * 3 + 32, 256),
   answered: (q) => q.acks !== 0,
   encode(w, q) {
     w.string(q.transactionalId);

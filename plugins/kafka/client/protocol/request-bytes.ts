@@ -1,5 +1,12 @@
-/** The body of a request, in the protocol's primitive types. Grows as needed; compact types are those of flexible versions. */
+/** From so many on a piece of its own costs less than a copy. */
+const LONG = 4096;
+
+/**
+ * The body of a request, in the protocol's primitive types. Grows as needed; compact types are those of flexible versions.
+ * Long bytes are not copied: it is a list of pieces.
+ */
 export class RequestBytes {
+  readonly #before: Buffer[] = [];
   #buf: Buffer;
   #at = 0;
 
@@ -75,10 +82,17 @@ export class RequestBytes {
     this.i64(0);
   }
 
+  /** They must stay as they are until the request is sent. */
   bytes(v: Buffer): void {
     this.i32(v.length);
-    const at = this.#room(v.length);
-    v.copy(this.#buf, at);
+    if (v.length < LONG) {
+      const at = this.#room(v.length); // it may make another buffer
+      v.copy(this.#buf, at);
+      return;
+    }
+    this.#before.push(this.#buf.subarray(0, this.#at), v);
+    this.#buf = this.#buf.subarray(this.#at);
+    this.#at = 0;
   }
 
   array<T>(items: readonly T[] | null, write: (item: T) => void): void {
@@ -96,7 +110,7 @@ export class RequestBytes {
     this.i8(0);
   }
 
-  finish(): Buffer {
-    return this.#buf.subarray(0, this.#at);
+  finish(): readonly Buffer[] {
+    return [...this.#before, this.#buf.subarray(0, this.#at)];
   }
 }
