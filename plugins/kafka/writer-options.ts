@@ -54,7 +54,7 @@ export const WRITER_OPTIONS = {
       default: [],
       items: { type: 'string', minLength: 1 },
       description:
-        'Columns that the key is made of: of one its text, of several a JSON object. With a key updates are records with the new row, and deletes are records without a value, as is the old key of an update that changes it; codecs of changes say what happened in the value.',
+        'Columns that the key is made of: of one its text, of several a JSON object. With a key updates are records with the new row, and deletes are records without a value, as is the old key of an update that changes it; codecs of changes say what happened in the value, and without keyColumns their key is that of the source’s table, where it is known.',
       examples: [['id']],
       'x-aliases': ['partitionAssignColumns'],
     },

@@ -81,6 +81,7 @@ class KafkaWriter {
   async #openLane(lane: LaneContext): Promise<LaneWriter> {
     const o = this.#o;
     const { keyColumns, tombstones } = o;
+    const recordOptions = { keyColumns, tombstones, onePartition: o.partition !== undefined };
     // Its own: a lane may live in another thread, and closes it.
     const client = await openClient(writerConnection(o).connection, 'sink');
     try {
@@ -112,7 +113,7 @@ class KafkaWriter {
         topicOf: (schema) => topicOf(o.topic, schema),
         lookUp: async (topic) => known ?? (await lookUp(topic)),
         partitioner: (partitions) => partitionerOf(partitions, fixed, lane.lane),
-        records: (schema) => codecRecords(o.codec, schema, { columns: wantedColumns(o), keyColumns, tombstones }),
+        records: (schema) => codecRecords(o.codec, schema, { ...recordOptions, columns: wantedColumns(o) }),
         transaction,
       });
     } catch (e) {

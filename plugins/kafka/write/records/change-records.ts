@@ -2,6 +2,7 @@ import {
   OP_DELETE,
   OP_INSERT,
   OP_UPDATE_BEFORE,
+  SyncError,
   type RejectedRow,
   type RowBatch,
   type RowSchema,
@@ -31,18 +32,21 @@ export interface ChangeMessage {
 }
 
 /**
- * Records that tell of changes: both rows of an update make one. Where it changes the key, whoever goes by keys must hear
+ * Records that tell of changes. Their key is that of the source's table, where it is known and the job names none. Both rows of an update make one. Where it changes the key, whoever goes by keys must hear
  * that the old one is gone: as with Debezium it is a delete of the old row and an insert of the new one.
  */
 export class ChangeRecords implements RowRecords {
   readonly #keys: RowKeys;
   readonly #tombstones: boolean;
+  readonly #ordered: boolean;
   readonly #message: ChangeMessage;
   readonly #out = new ByteBuffer(0);
 
   /** @throws SyncError COLUMN_MISMATCH */
   constructor(schema: RowSchema, o: RecordOptions, message: ChangeMessage) {
-    this.#keys = new RowKeys(schema, o.keyColumns);
+    const own = schema.key.map((k) => schema.columns[k]?.name ?? '');
+    this.#keys = new RowKeys(schema, o.keyColumns.length > 0 ? o.keyColumns : own);
+    this.#ordered = this.#keys.keyed || o.onePartition;
     this.#tombstones = o.tombstones;
     this.#message = message;
     this.#out.reserve(1 << 16);
@@ -52,6 +56,7 @@ export class ChangeRecords implements RowRecords {
     const ops = batch.ops?.[section.firstRow + row] ?? OP_INSERT;
     let op: RowChange['op'] = 'insert';
     let at = row;
+    if (ops !== OP_INSERT && !this.#ordered) throw unordered();
     if (ops === OP_DELETE) op = 'delete';
     else if (ops !== OP_INSERT) {
       const before = ops === OP_UPDATE_BEFORE ? row : row - 1;
@@ -81,6 +86,16 @@ export class ChangeRecords implements RowRecords {
     to.valueEnd = out.length;
     return true;
   }
+}
+
+function unordered(): SyncError {
+  const message =
+    'the writer got an update or delete, and its records have no key, so that they would not stay in order';
+  return new SyncError('JOB_INVALID', message, {
+    place: 'writer.parameter.keyColumns',
+    blame: 'config',
+    hint: 'Name keyColumns, or the one partition that all records go to.',
+  });
 }
 
 /** `database.table`, or the table alone, in two; null: not known. */

@@ -22,6 +22,8 @@ export interface RecordOptions {
   readonly keyColumns: readonly string[];
   /** Of codecs of changes: whether a record without a value comes behind each delete. */
   readonly tombstones: boolean;
+  /** All records go to one partition, so that they keep their order without keys. */
+  readonly onePartition: boolean;
 }
 
 export const NONE = Buffer.alloc(0);
