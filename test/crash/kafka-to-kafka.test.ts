@@ -1,37 +1,9 @@
 /** A topic into another one, exactly once, killed with -9 at every step and at any time while the source grows. */
 import assert from 'node:assert/strict';
 import { kafkaTest, type Kafka, type OwnTopic } from '../support/kafka.js';
-import { Growth, ended, killWhileItGrows, stopWhenCopied } from '../support/kafka-growth.js';
+import { Growth, copyJob, ended, killWhileItGrows, stopWhenCopied } from '../support/kafka-growth.js';
 import { startSync, until } from '../support/sync.js';
 import { Workspace, tree } from '../support/workspace.js';
-
-const copyJob = (
-  ws: Workspace,
-  kafka: Kafka,
-  topics: { readonly from: string; readonly to: string },
-  channel: number,
-  setting: Readonly<Record<string, unknown>> = {},
-): readonly string[] => {
-  const { brokers } = kafka;
-  const job = ws.job({
-    job: {
-      content: [
-        {
-          reader: {
-            name: 'kafkareader',
-            parameter: { brokers, topic: topics.from, mode: 'earliest-offset', codec: 'raw' },
-          },
-          writer: {
-            name: 'kafkawriter',
-            parameter: { brokers, topic: topics.to, codec: 'raw', semantic: 'exactly-once' },
-          },
-        },
-      ],
-      setting: { speed: { channel }, checkpoint: { interval: 50 }, ...setting },
-    },
-  });
-  return ['run', job, '--output', 'json'];
-};
 
 /** All that a consumer of committed records sees is all there is besides aborted ones: nothing is left open. */
 async function assertCopied(growth: Growth, to: OwnTopic, channel: number): Promise<void> {

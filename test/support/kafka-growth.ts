@@ -1,6 +1,7 @@
 /** A topic that grows while a job is killed over and over, and what of it a copy must hold. */
 import assert from 'node:assert/strict';
 import type { Kafka, KafkaRecord, NewRecord, OwnTopic, Producer } from './kafka.js';
+import type { Workspace } from './workspace.js';
 import { startSync, until, type SyncOptions, type SyncProcess, type SyncResult } from './sync.js';
 
 /** Records whose values are the numbers from 1 on, in turns over the partitions. */
@@ -91,3 +92,32 @@ export async function stopWhenCopied(
   assert.equal(r.code, 143, r.stderr);
   return r;
 }
+
+/** Byte for byte and exactly once, without an end. @returns arguments of the command line. */
+export const copyJob = (
+  ws: Workspace,
+  kafka: Kafka,
+  topics: { readonly from: string; readonly to: string },
+  channel: number,
+  setting: Readonly<Record<string, unknown>> = {},
+): readonly string[] => {
+  const { brokers } = kafka;
+  const job = ws.job({
+    job: {
+      content: [
+        {
+          reader: {
+            name: 'kafkareader',
+            parameter: { brokers, topic: topics.from, mode: 'earliest-offset', codec: 'raw', partitionDiscovery: 200 },
+          },
+          writer: {
+            name: 'kafkawriter',
+            parameter: { brokers, topic: topics.to, codec: 'raw', semantic: 'exactly-once' },
+          },
+        },
+      ],
+      setting: { speed: { channel }, checkpoint: { interval: 50 }, ...setting },
+    },
+  });
+  return ['run', job, '--output', 'json'];
+};
