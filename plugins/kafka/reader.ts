@@ -73,6 +73,9 @@ class KafkaReader implements Reader {
         const names = partitions.map((p) => splitIdOf(p.topic, p.partition)).join(', ');
         this.#context.log.info({ partitions: names }, `new partitions are read from their first record: ${names}`);
       },
+      failed: ({ message }) => {
+        this.#context.log.info({ error: message }, `new partitions cannot be looked for just now: ${message}`);
+      },
     });
   }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SyncError, type JsonValue, type Split, type SplitPlanner } from 'syncx/plugin-api';
+import { SyncError, isSyncError, type JsonValue, type Split, type SplitPlanner } from 'syncx/plugin-api';
 import { splitIdOf, splitOf } from './split-spec.js';
 import type { TopicPartitionNow } from './topics.js';
 
@@ -37,6 +37,8 @@ export interface Discovery {
   /** All partitions that the job reads, as they are now. */
   partitions(signal: AbortSignal): Promise<readonly TopicPartitionNow[]>;
   found(partitions: readonly TopicPartitionNow[]): void;
+  /** No broker can say just now. */
+  failed(why: SyncError): void;
 }
 
 /** Hands out partitions, and in unbounded jobs those that are added later: from their first record. */
@@ -46,6 +48,7 @@ export class KafkaPlanner implements SplitPlanner {
   readonly #cluster: string | null;
   readonly #bounded: boolean;
   readonly #discovery: Discovery;
+  #failing = false;
 
   constructor(plan: KafkaPlan, bounded: boolean, discovery: Discovery) {
     this.#known = new Set(plan.known);
@@ -68,7 +71,7 @@ export class KafkaPlanner implements SplitPlanner {
   }
 
   async #look(signal: AbortSignal): Promise<void> {
-    const all = await this.#discovery.partitions(signal);
+    const all = await this.#all(signal);
     const fresh = all.filter((p) => !this.#known.has(splitIdOf(p.topic, p.partition)));
     if (fresh.length === 0) return;
     for (const { topic, topicId, partition } of fresh) {
@@ -77,6 +80,21 @@ export class KafkaPlanner implements SplitPlanner {
       this.#waiting.push(split);
     }
     this.#discovery.found(fresh);
+  }
+
+  /** Brokers that are away for a while are waited for; how long, the lanes say, which need them more. */
+  async #all(signal: AbortSignal): Promise<readonly TopicPartitionNow[]> {
+    try {
+      const all = await this.#discovery.partitions(signal);
+      this.#failing = false;
+      return all;
+    } catch (e) {
+      signal.throwIfAborted();
+      if (!isSyncError(e) || e.retry === 'never') throw e;
+      if (!this.#failing) this.#discovery.failed(e);
+      this.#failing = true;
+      return [];
+    }
   }
 
   finished(): void {
