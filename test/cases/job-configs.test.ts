@@ -1,10 +1,11 @@
 /** Every example job is run as it stands, in a folder of its own; those of MySQL on the demo data of install/services. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { promisify } from 'node:util';
 import { LineServer, send, type Serve } from '../../plugins/socket/test/support.js';
 import { kafkaTest } from '../support/kafka.js';
 import { openSession, type ServerRow } from '../support/databases.js';
@@ -135,6 +136,8 @@ const KAFKA = [
   'kafka-to-kafka.json',
   'kafka-to-mysql.json',
   'mysql-to-kafka.json',
+  'words-to-table.json',
+  'words-to-topic.json',
 ];
 
 test('every example job has a check here', () => {
@@ -283,3 +286,34 @@ kafkaTest('mysql-to-kafka.json runs', async (kafka, t) => {
     /^\{"id":1,"customer":\d+,"amount":1\.37,"updated_at":"2024-05-01 00:01:01\.000003"\}$/,
   );
 });
+
+kafkaTest(
+  'kafka-demo.sh kills words-to-topic.json and words-to-table.json, and each word is there as often',
+  async (kafka, t) => {
+    const server = testServer('mariadb');
+    if (server === null) {
+      t.skip('no server: SYNC_MARIADB_URL is not set');
+      return;
+    }
+    const env = {
+      ...process.env,
+      SYNC_KAFKA_BROKERS: kafka.brokers,
+      SYNC_MARIADB_URL: server.url,
+      SYNC_DEMO_DATABASE: DATABASE,
+    };
+    const { stdout, stderr } = await promisify(execFile)(join(ROOT, 'install/services/kafka-demo.sh'), { env });
+    assert.equal(stderr.split('killed with -9').length, 3, stderr);
+    const lines = stdout.trimEnd().split('\n');
+    const counts = lines.map((l) => l.split(' ').slice(1).map(Number));
+    assert.deepEqual(
+      [0, 1, 2].map((i) => counts.reduce((sum, c) => sum + (c[i] ?? 0), 0)),
+      [10_000, 10_000, 10_000],
+    );
+    assert.deepEqual(
+      lines.map((l) => l.split(' ')[0]),
+      ['be', 'is', 'not', 'or', 'question', 'that', 'the', 'to'],
+    );
+    const sums = 'select count(*), count(distinct id), min(id), max(id) from t_test';
+    assert.deepEqual(await ask(server, sums), [['10000', '10000', '1', '10000']]);
+  },
+);
