@@ -96,12 +96,11 @@ export async function stopWhenCopied(
 /** Byte for byte and exactly once, without an end. @returns arguments of the command line. */
 export const copyJob = (
   ws: Workspace,
-  kafka: Kafka,
+  { brokers }: Pick<Kafka, 'brokers'>,
   topics: { readonly from: string; readonly to: string },
   channel: number,
   setting: Readonly<Record<string, unknown>> = {},
 ): readonly string[] => {
-  const { brokers } = kafka;
   const job = ws.job({
     job: {
       content: [

@@ -133,6 +133,10 @@ export interface Kafka extends AsyncDisposable {
   groupOffsets(group: string): Promise<readonly GroupOffset[]>;
   setGroupOffset(group: string, topic: string, partition: number, offset: number): Promise<void>;
   deleteGroup(group: string): Promise<void>;
+  /** Their numbers. */
+  liveBrokers(): Promise<readonly number[]>;
+  /** Which broker leads each partition of the topic, by their numbers; -1: none now. */
+  leaders(topic: string): Promise<readonly number[]>;
   /** All that the broker knows of. */
   transactions(): Promise<readonly OpenTransaction[]>;
   /** Until its end. */
@@ -201,6 +205,8 @@ export function openKafka(brokers: string): Kafka {
     groupOffsets: async (group) => (await tool.ask('groupOffsets', { group })).result as readonly GroupOffset[],
     setGroupOffset: (group, topic, partition, offset) => tell('setGroupOffset', { group, topic, partition, offset }),
     deleteGroup: (group) => tell('deleteGroup', { group }),
+    liveBrokers: async () => (await tool.ask('brokers')).result as readonly number[],
+    leaders: async (topic) => (await tool.ask('leaders', { topic })).result as readonly number[],
     transactions: async () => (await tool.ask('transactions')).result as readonly OpenTransaction[],
     allow: async (right) => {
       const request = { pattern: 'literal', ...right };

@@ -121,6 +121,14 @@ public class KafkaTool {
         admin.alterConsumerGroupOffsets(group, Map.of(tp, new OffsetAndMetadata(r.get("offset").asLong()))).all().get();
       }
       case "deleteGroup" -> admin.deleteConsumerGroups(List.of(group)).all().get();
+      case "brokers" -> {
+        return admin.describeCluster().nodes().get().stream().map(n -> n.id()).toList();
+      }
+      case "leaders" -> {
+        return admin.describeTopics(List.of(topic)).allTopicNames().get().get(topic).partitions().stream()
+            .map(p -> p.leader() == null ? -1 : p.leader().id())
+            .toList();
+      }
       case "transactions" -> {
         return transactions();
       }
