@@ -22,9 +22,37 @@ export const WRITER_OPTIONS = {
       type: 'string',
       minLength: 1,
       description:
-        'Topic to write to; it must exist. With `${table}`, and `${database}`, in it each row goes to the topic that is named after its table.',
+        'Topic to write to; it must exist, unless createTopic is set. With `${table}`, and `${database}`, in it each row goes to the topic that is named after its table.',
       examples: ['orders', 'cdc.${database}.${table}'],
       'x-template': TABLE_PARTS,
+    },
+    createTopic: {
+      type: 'object',
+      additionalProperties: false,
+      description:
+        'Topics that are not there are created, that of the markers too: before the first row, or, where they are named after tables, with the first row of the table. Without it they must exist.',
+      examples: [{ partitions: 3 }],
+      'x-state': 'tuning',
+      properties: {
+        partitions: {
+          type: 'integer',
+          minimum: 1,
+          description: 'Number of partitions; without it that of the brokers.',
+        },
+        replicationFactor: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 32767,
+          description: 'Copies of each partition; without it the default of the brokers.',
+        },
+        configs: {
+          type: 'object',
+          additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] },
+          default: {},
+          description: 'Settings of the topic, by the names of Kafka.',
+          examples: [{ 'cleanup.policy': 'compact' }],
+        },
+      },
     },
     markerTopic: {
       type: 'string',

@@ -3,6 +3,7 @@ import { brokerErrorName } from './client/broker-errors.js';
 import type { KafkaClient } from './client/kafka-client.js';
 import { openClient, writerConnection } from './open-client.js';
 import { KafkaCommitter } from './write/committer.js';
+import { createMissing, missingTopics } from './write/create-topics.js';
 import { explainWriter } from './write/explain.js';
 import { LaneTransaction } from './write/lane-transaction.js';
 import { KafkaLaneWriter } from './write/lane-writer.js';
@@ -23,6 +24,8 @@ import {
   type WriterOptions,
 } from './writer-options.js';
 
+const NONE: ReadonlySet<string> = new Set();
+
 class KafkaWriter {
   readonly #o: WriterOptions;
   readonly #context: PluginContext;
@@ -40,11 +43,14 @@ class KafkaWriter {
     return {
       delivery: this.#o.semantic,
       explain: async () => {
-        await this.#checkTopics();
+        const missing = this.#o.createTopic ? await missingTopics(this.#client, this.#fixedTopics(), signal) : NONE;
+        await this.#checkTopics(missing);
         if (exactly) await askAhead(this.#client, transactionTimeoutOf(this.#o), signal);
-        return explainWriter(this.#client, this.#o, signal);
+        return explainWriter(this.#client, this.#o, missing, signal);
       },
       begin: async (run) => {
+        const { createTopic } = this.#o;
+        if (createTopic) await createMissing(this.#client, this.#fixedTopics(), createTopic, signal);
         await this.#checkTopics();
         if (exactly) await rehearse(this.#client, run, transactionTimeoutOf(this.#o), signal);
       },
@@ -68,12 +74,20 @@ class KafkaWriter {
     };
   }
 
-  /** Those that are known before rows come. @throws SyncError SINK_IO, JOB_INVALID */
-  async #checkTopics(): Promise<void> {
+  /** Those that are known before rows come. */
+  #fixedTopics(): readonly string[] {
+    const { topic, semantic } = this.#o;
+    const names = [...(semantic === 'exactly-once' ? [markerTopicOf(this.#o)] : []), topic];
+    return [...new Set(names)].filter((name) => !isTopicTemplate(name));
+  }
+
+  /** Those that are known before rows come. @param missing They will be made. @throws SyncError SINK_IO, JOB_INVALID */
+  async #checkTopics(missing: ReadonlySet<string> = NONE): Promise<void> {
     const { topic, partition, semantic } = this.#o;
     const { signal } = this.#context;
-    if (semantic === 'exactly-once') await assertMarkerTopic(this.#client, markerTopicOf(this.#o), signal);
-    if (isTopicTemplate(topic)) return;
+    const marker = markerTopicOf(this.#o);
+    if (semantic === 'exactly-once' && !missing.has(marker)) await assertMarkerTopic(this.#client, marker, signal);
+    if (isTopicTemplate(topic) || missing.has(topic)) return;
     const { partitions } = await writableTopic(this.#client, topic, signal);
     assertPartition(topic, partitions.length, partition ?? null);
   }
@@ -87,7 +101,10 @@ class KafkaWriter {
     try {
       const acks = acksOf(o);
       const fixed = o.partition ?? null;
-      const lookUp = (topic: string) => lookUpTopic(client, topic, fixed, lane.signal);
+      const lookUp = async (topic: string) => {
+        if (o.createTopic) await createMissing(client, [topic], o.createTopic, lane.signal);
+        return lookUpTopic(client, topic, fixed, lane.signal);
+      };
       const known = isTopicTemplate(o.topic) ? null : await lookUp(o.topic);
       const sender = new Sender(client, {
         acks,

@@ -195,3 +195,58 @@ kafkaTest('one batch of rows of many tables: one transaction, each topic in orde
     }
   }
 });
+
+kafkaTest('createTopic: topics that are missing are made, those of tables with their first row', async (kafka) => {
+  const base = `sync-made-${testRun().runId}`;
+  const options = {
+    brokers: kafka.brokers,
+    topic: `${base}.\${table}`,
+    markerTopic: `${base}.markers`,
+    semantic: 'exactly-once',
+    createTopic: { partitions: 2, configs: { 'max.message.bytes': 5000 } },
+  };
+  const w = await writer.create(fillOptions(writer, options), testContext());
+  const made = [`${base}.markers`, `${base}.a`, `${base}.b`];
+  try {
+    const facts = await w.explain?.(null, null);
+    assert.match(
+      facts?.target?.effect ?? '',
+      /where it is missing it is created with 2 partitions, max\.message\.bytes=5000/,
+    );
+    await written(w, interleaved(['db.a', 'db.b'], 100), 1);
+    for (const topic of made.slice(1)) {
+      const { records, ends } = await kafka.read(topic);
+      assert.deepEqual([records.length, Object.keys(ends)], [50, ['0', '1']]);
+    }
+    assert.deepEqual((await kafka.read(made[0] ?? '')).ends, { 0: 0, 1: 0 });
+  } finally {
+    await w.close?.();
+    for (const topic of made) await kafka.deleteTopic(topic).catch(() => undefined);
+  }
+});
+
+kafkaTest('createTopic: a job makes its topic and goes on with it', async (kafka) => {
+  using ws = new Workspace();
+  ws.write('in.csv', '1\n2\n');
+  const topic = `sync-made-${testRun().runId}`;
+  const parts: JobParts = {
+    reader: { name: 'filereader', parameter: { path: 'in.csv', fileType: 'csv', column: [{ name: 'id', index: 0 }] } },
+    writer: {
+      name: 'kafkawriter',
+      parameter: { brokers: kafka.brokers, topic, semantic: 'exactly-once', createTopic: { partitions: 3 } },
+    },
+  };
+  const plan = await sync(['plan', jobFile(ws, parts)], { cwd: ws.dir });
+  assert.equal(plan.code, 0, plan.stderr);
+  assert.match(plan.stdout, /it is created with 3 partitions/);
+  try {
+    for (const count of [2, 4]) {
+      const r = await runJob(ws, parts);
+      assert.equal(r.code, 0, r.stderr);
+      const { records, ends } = await kafka.read(topic);
+      assert.deepEqual([records.length, Object.keys(ends).length], [count, 3]);
+    }
+  } finally {
+    await kafka.deleteTopic(topic);
+  }
+});

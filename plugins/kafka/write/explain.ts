@@ -2,11 +2,17 @@
 import type { PlanTarget, WriterFacts } from 'syncx/plugin-api';
 import type { KafkaClient } from '../client/kafka-client.js';
 import { markerTopicOf, wantedColumns, type WriterOptions } from '../writer-options.js';
+import { showNewTopic } from './create-topics.js';
 import { isTopicTemplate } from './topic-names.js';
 import { writableTopic } from './write-topics.js';
 
-/** @throws SyncError as `begin`. */
-export async function explainWriter(client: KafkaClient, o: WriterOptions, signal: AbortSignal): Promise<WriterFacts> {
+/** @param missing Topics that will be made. @throws SyncError as `begin`. */
+export async function explainWriter(
+  client: KafkaClient,
+  o: WriterOptions,
+  missing: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<WriterFacts> {
   const { topic } = o;
   const byTable = isTopicTemplate(topic);
   const names = wantedColumns(o)?.join(', ') ?? 'all columns';
@@ -17,7 +23,11 @@ export async function explainWriter(client: KafkaClient, o: WriterOptions, signa
       `records of ${byTable ? 'topics' : 'topic'} ${topic}, ${o.codec}, of ${names}`,
       ...(apart ? [`the markers of checkpoints, as offsets of groups at topic ${markerTopicOf(o)}`] : []),
     ],
-    target: byTable ? topicsToCome(topic) : await targetOf(client, topic, signal),
+    target: byTable
+      ? topicsToCome(o)
+      : missing.has(topic)
+        ? { place: `topic ${topic}`, state: 'missing', holds: null, effect: toBeMade(o) }
+        : await targetOf(client, topic, signal),
     columns: null,
     losses: [],
     whyDelivery: exactly ? null : 'semantic is at-least-once unless it says exactly-once',
@@ -25,11 +35,13 @@ export async function explainWriter(client: KafkaClient, o: WriterOptions, signa
   };
 }
 
-const topicsToCome = (topic: string): PlanTarget => ({
-  place: `topics ${topic}`,
+const toBeMade = ({ createTopic }: WriterOptions): string => (createTopic ? showNewTopic(createTopic) : '');
+
+const topicsToCome = (o: WriterOptions): PlanTarget => ({
+  place: `topics ${o.topic}`,
   state: 'unknown',
   holds: null,
-  effect: 'each is looked at when its first row comes; records are added',
+  effect: `each is looked at when its first row comes${o.createTopic ? `; where it is missing ${toBeMade(o)}` : ''}; records are added`,
 });
 
 async function targetOf(client: KafkaClient, topic: string, signal: AbortSignal): Promise<PlanTarget> {
