@@ -1,16 +1,15 @@
 import {
   SyncError,
-  toSyncError,
   type LaneContext,
   type LaneReader,
   type Position,
   type ReadItem,
+  type RowBatch,
   type Split,
 } from 'syncx/plugin-api';
 import { Wake } from 'syncx/plugin-kit';
-import { isStaleLeader } from '../client/broker-errors.js';
 import type { FetchedPartition, KafkaClient } from '../client/kafka-client.js';
-import { partitionError } from '../client/partition-error.js';
+import { Fetches } from './fetches.js';
 import { PartitionReading } from './partition-reading.js';
 import type { RecordRows } from './rows/record-rows.js';
 import { offsetOf, specOf, topicIdOf, type PartitionSpec } from './split-spec.js';
@@ -29,39 +28,51 @@ export interface LaneReading {
 const RENEWED = 'INCONSISTENT_TOPIC_ID';
 const NOTHING = { highWatermark: -1, lastStableOffset: -1, logStartOffset: -1, aborted: [], records: Buffer.alloc(0) };
 
-/** How long a broker may wait for records. */
-const WAIT_MS = 500;
-/** Of an answer of one broker. */
-const ANSWER_BYTES = 8 << 20;
-/** Before a partition without a leader is asked for again; it doubles, up to the last. */
-const PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5000;
-/** Failures in a row after which a job does not hope for the partition any longer. */
-const MOST_FAILURES = 30;
-
 /** A call, as the compiler takes a property that was false before an `await` for false after it. */
 const stopped = (signal: AbortSignal): boolean => signal.aborted;
 
+/** What a broker has sent of one partition, and the batches of it that are made one after the other. */
+interface Answer {
+  readonly of: PartitionReading;
+  readonly fetched: FetchedPartition;
+  /** The first one after a failure: while that lasted the topic may have been made anew, and have grown past the offset. */
+  readonly doubtful: boolean;
+  batches: AsyncIterator<RowBatch> | null;
+  /** Made, and not delivered: the partition was held meanwhile. */
+  made: RowBatch | null;
+}
+
 /**
- * Reads the partitions that were assigned, all of them at once: of each broker one fetch is under way, whose answer waits
- * until its rows are wanted, so that memory is bounded by the brokers and a slow writer pauses all fetches.
+ * Reads the partitions that were assigned, all of them at once. Answers wait until their rows are wanted, so that memory is
+ * bounded by the brokers and a slow writer pauses all fetches.
  */
 export class KafkaLaneReader implements LaneReader {
   readonly #client: KafkaClient;
   readonly #lane: LaneContext;
   readonly #o: LaneReading;
   readonly #partitions = new Map<string, PartitionReading>();
-  /** Nodes that are being asked. */
-  readonly #asking = new Set<number>();
-  readonly #answers: { readonly of: PartitionReading; readonly fetched: FetchedPartition }[] = [];
+  readonly #answers: Answer[] = [];
   readonly #wake = new Wake();
   readonly #closing = new AbortController();
-  #failure: unknown = null;
+  readonly #fetches: Fetches;
 
   constructor(client: KafkaClient, lane: LaneContext, options: LaneReading) {
     this.#client = client;
     this.#lane = lane;
     this.#o = options;
+    this.#fetches = new Fetches({
+      client,
+      log: lane.log,
+      committedOnly: options.committedOnly,
+      wake: this.#wake,
+      answered: (of, fetched) => {
+        this.#answers.push({ of, fetched, doubtful: of.doubtful, batches: null, made: null });
+        of.doubtful &&= fetched.error !== null;
+        // Behind the others in the next request: an answer may have no room for all.
+        this.#partitions.delete(of.splitId);
+        this.#partitions.set(of.splitId, of);
+      },
+    });
   }
 
   assign(split: Split, from: Position | null): void {
@@ -81,7 +92,7 @@ export class KafkaLaneReader implements LaneReader {
     const { topic, partition } = of.spec;
     const fetched = { topic, partition, error: RENEWED, ...NOTHING };
     of.answered(fetched);
-    this.#answers.push({ of, fetched });
+    this.#answers.push({ of, fetched, doubtful: false, batches: null, made: null });
   }
 
   hold(splitIds: readonly string[]): void {
@@ -105,13 +116,14 @@ export class KafkaLaneReader implements LaneReader {
     signal.addEventListener('abort', this.#wake.ring);
     try {
       while (!stopped(signal)) {
-        this.#ask(signal);
-        const next = this.#answers.findIndex((a) => !a.of.held);
-        const [answer] = next < 0 ? [] : this.#answers.splice(next, 1);
-        if (answer !== undefined) yield* this.#deliver(answer.of, answer.fetched, signal);
-        else {
+        this.#fetches.ask(this.#partitions.values(), signal);
+        const answer = this.#answers.find((a) => !a.of.held);
+        if (answer !== undefined) {
+          const batch = await this.#nextOf(answer, signal);
+          if (batch !== null && !stopped(signal)) yield batch;
+        } else {
           for (const p of this.#finished()) yield p.end();
-          if (this.#failure !== null) throw this.#failure as Error;
+          this.#fetches.throwIfFailed();
           await this.#wake.wait(this.#untilDue());
         }
       }
@@ -126,100 +138,32 @@ export class KafkaLaneReader implements LaneReader {
     return [...this.#partitions.values()].filter((p) => p.done && !p.ended && !p.held && p.answers === 0);
   }
 
-  async *#deliver(of: PartitionReading, fetched: FetchedPartition, signal: AbortSignal): AsyncGenerator<ReadItem> {
-    // While it failed the topic may have been made anew, and have grown past the offset.
-    const renewed = fetched.error === null && of.failures > 0 && (await this.#isRenewed(of, signal));
+  /** Null: it is at its end, or its partition is held by now, and has its turn later. */
+  async #nextOf(answer: Answer, signal: AbortSignal): Promise<RowBatch | null> {
+    const { of, fetched } = answer;
+    const isFirst = fetched.error === null && answer.batches === null;
+    const renewed = isFirst && answer.doubtful && (await this.#isRenewed(of, signal));
     if (fetched.error === null && !renewed) {
-      of.failures = 0;
-      for await (const batch of of.batches(fetched)) {
-        while (of.held && !stopped(signal)) await this.#wake.wait();
-        if (stopped(signal)) return;
-        yield batch;
+      answer.batches ??= of.batches(fetched);
+      if (answer.made === null) {
+        const next = await answer.batches.next();
+        if (next.done !== true) answer.made = next.value;
       }
+      const batch = answer.made;
+      if (batch !== null) {
+        if (of.held) return null;
+        answer.made = null;
+        return batch;
+      }
+      of.failures = 0;
     } else {
       if (renewed || fetched.error === 'OFFSET_OUT_OF_RANGE' || fetched.error === RENEWED) await this.#gone(of, signal);
-      else this.#failed(of, fetched.error ?? '');
+      else this.#fetches.failed(of, fetched.error ?? '');
       of.broken = false;
     }
+    this.#answers.splice(this.#answers.indexOf(answer), 1);
     of.answers--;
-  }
-
-  /** Starts a fetch at each broker that leads one of the partitions that may be read, and is not being asked. */
-  #ask(signal: AbortSignal): void {
-    const now = performance.now();
-    const ready = [...this.#partitions.values()].filter((p) => p.mayAsk(now));
-    for (const p of ready) p.asking = true;
-    if (ready.length > 0)
-      void this.#askLeaders(ready, signal).catch((e: unknown) => {
-        this.#unheard(ready, e, signal);
-      });
-  }
-
-  async #askLeaders(ready: readonly PartitionReading[], signal: AbortSignal): Promise<void> {
-    const led = new Map<number, PartitionReading[]>();
-    for (const p of ready) {
-      const node = await this.#client.leaderOf(p.spec, signal);
-      const of = led.get(node);
-      if (of === undefined) led.set(node, [p]);
-      else of.push(p);
-    }
-    await Promise.all([...led].map(([node, of]) => this.#fetch(node, of, signal)));
-  }
-
-  async #fetch(node: number, of: readonly PartitionReading[], signal: AbortSignal): Promise<void> {
-    if (this.#asking.has(node)) {
-      for (const p of of) p.asking = false; // with the next one
-      return;
-    }
-    this.#asking.add(node);
-    try {
-      const queries = of.map((p) => ({ ...p.spec, offset: p.fetchOffset, maxBytes: p.maxBytes }));
-      const maxBytes = Math.max(ANSWER_BYTES, ...of.map((p) => p.maxBytes));
-      const { committedOnly } = this.#o;
-      const answer = await this.#client.fetch(
-        node,
-        queries,
-        { maxWaitMs: WAIT_MS, minBytes: 1, maxBytes, committedOnly },
-        signal,
-      );
-      for (const p of of) {
-        const fetched = answer.find((f) => f.topic === p.spec.topic && f.partition === p.spec.partition);
-        p.asking = false;
-        if (fetched === undefined || (fetched.error === null && fetched.records.length === 0)) continue;
-        p.answered(fetched);
-        this.#answers.push({ of: p, fetched });
-      }
-    } finally {
-      this.#asking.delete(node);
-      this.#wake.ring();
-    }
-  }
-
-  /** No answer came. A broker that is away for a while is waited for. */
-  #unheard(of: readonly PartitionReading[], e: unknown, signal: AbortSignal): void {
-    if (stopped(signal)) return;
-    const error = toSyncError(e, 'SOURCE_IO');
-    for (const p of of) {
-      if (!p.asking) continue;
-      p.asking = false;
-      p.failures++;
-      if (error.retry === 'never' || p.failures > MOST_FAILURES) this.#failure ??= error;
-      else this.#pause(p, error.message);
-    }
-    this.#wake.ring();
-  }
-
-  /** The leader has moved, or there is none for now. */
-  #failed(of: PartitionReading, word: string): void {
-    of.failures++;
-    if (isStaleLeader(word) && of.failures <= MOST_FAILURES) this.#pause(of, word);
-    else throw partitionError('source', of.spec, word);
-  }
-
-  #pause(of: PartitionReading, why: string): void {
-    of.notBefore = performance.now() + Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** (of.failures - 1));
-    const fields = { partition: of.name, error: why };
-    if (of.failures === 1) this.#lane.log.info(fields, `${of.name} cannot be read just now: ${why}`);
+    return null;
   }
 
   async #topicIdNow(topic: string, signal: AbortSignal): Promise<string | null> {
@@ -267,6 +211,11 @@ export class KafkaLaneReader implements LaneReader {
     of.topicId = id;
     of.failures = 0;
     of.moveTo(next);
+    // What else has come of it is from behind the offset that is given up.
+    for (const a of this.#answers.filter((x) => x.of === of).slice(1)) {
+      this.#answers.splice(this.#answers.indexOf(a), 1);
+      of.answers--;
+    }
   }
 
   /** Undefined: only a ring changes anything. */

@@ -27,6 +27,16 @@ export class PartitionReading {
   ended = false;
   /** Of the topic that the offset is of; null: not known. */
   topicId: string | null = null;
+  /** Node that leads it; null: to be looked for. */
+  leader: number | null = null;
+  /** It was not fetched yet. */
+  fresh = true;
+  /** The last fetch found nothing. */
+  idle = false;
+  /** It has failed: the topic may have been made anew meanwhile. */
+  doubtful = false;
+  /** Counts the jumps: what was asked for before one is not wanted. */
+  jumps = 0;
   /** Not to be asked before this time (ms of `performance.now`). */
   notBefore = 0;
   /** Fetches in a row that failed. */
@@ -71,14 +81,23 @@ export class PartitionReading {
 
   /** Goes on at another record: what was asked for is gone. */
   moveTo(offset: number): void {
+    this.jumps++;
     this.#offset = offset;
     this.#fetchOffset = offset;
   }
 
   mayAsk(now: number): boolean {
+    return this.#wanted && !this.asking && this.answers < MOST_ANSWERS && this.notBefore <= now;
+  }
+
+  /** It is to be fetched as soon as one of its answers is read. */
+  get full(): boolean {
+    return this.#wanted && this.answers >= MOST_ANSWERS;
+  }
+
+  get #wanted(): boolean {
     const { stop } = this.spec;
-    const wanted = !this.broken && (stop === null || this.#fetchOffset < stop);
-    return wanted && !this.asking && this.answers < MOST_ANSWERS && !this.held && !this.ended && this.notBefore <= now;
+    return !this.broken && !this.held && !this.ended && (stop === null || this.#fetchOffset < stop);
   }
 
   /** An answer with records, or with an error, is to be read. */
