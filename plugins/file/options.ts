@@ -1,3 +1,4 @@
+import { ESCAPE_CHAR, FIELD_DELIMITER, NULL_FORMAT, QUOTE_CHAR } from 'syncx/plugin-kit';
 import {
   COMMON_IGNORED,
   CSV_READER_CONFIG,
@@ -8,15 +9,7 @@ import {
   WRITER_COLUMN_IGNORED,
   WRITER_IGNORED,
 } from './foreign-schema.js';
-import {
-  FILE_TYPE,
-  FIELD_DELIMITER,
-  QUOTE_CHAR,
-  ESCAPE_CHAR,
-  HEADER,
-  ENCODING,
-  NULL_FORMAT,
-} from './shared-options.js';
+import { FILE_TYPE, HEADER, ENCODING } from './shared-options.js';
 
 /** `format` of DataX' txtfilewriter. */
 const DATE_PATTERN = { pattern: 'yyyy|MM|dd|HH|mm|ss', why: PLAIN_DATES } as const;

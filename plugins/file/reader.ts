@@ -12,6 +12,7 @@ import {
   BorderScan,
   checkColumns,
   columnSpecs,
+  csvDialect,
   delimitedFormat,
   encodingName,
   jsonLinesFormat,
@@ -22,7 +23,7 @@ import {
   type FileFormat,
 } from 'syncx/plugin-kit';
 import { decodePlan } from './decode-plan.js';
-import { checkFormat, csvDialect, layoutText, textDialect } from './format-options.js';
+import { checkFormat, layoutText, textDialect } from './format-options.js';
 import { FileLaneReader } from './lane-reader.js';
 import { STDIN, listFiles, pathList } from './file-list.js';
 import type { FileSpec } from './file-spec.js';

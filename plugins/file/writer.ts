@@ -12,6 +12,7 @@ import {
 } from 'syncx/plugin-api';
 import {
   StagedLane,
+  csvDialect,
   csvOutput,
   jsonLinesOutput,
   textOutput,
@@ -32,7 +33,7 @@ import { STDIN } from './file-list.js';
 import { openCharset } from './charset.js';
 import { encodedOutput } from './encoded-output.js';
 import type { TargetToExplain } from './explain-target.js';
-import { checkFormat, csvDialect, layoutText, textDialect } from './format-options.js';
+import { checkFormat, layoutText, textDialect } from './format-options.js';
 import { FileLaneWriter, type WritingOptions } from './lane-writer.js';
 import { WRITER_OPTIONS } from './options.js';
 import { readBackFiles } from './read-back.js';

@@ -1,4 +1,5 @@
 import type { OptionsOf, OptionsSchema } from 'syncx/plugin-api';
+import { CSV_OPTIONS } from './csv-options.js';
 import { BROKERS, CLIENT_ID, SASL, SETTINGS, SSL } from './client/connection-schema.js';
 
 /** An option of FlinkX that has no effect, and why. */
@@ -121,17 +122,24 @@ export const READER_OPTIONS = {
     },
     codec: {
       type: 'string',
-      enum: ['text', 'json', 'raw', 'canal-json', 'debezium-json', 'maxwell-json'],
+      enum: ['text', 'json', 'csv', 'raw', 'canal-json', 'debezium-json', 'maxwell-json'],
       default: 'text',
       description:
-        'What a value is. text: one text, the column `message`. json: an object, whose keys are columns (`a.b` is a path into it). raw: bytes; the columns are value, key, headers and timestamp, as they are. canal-json, debezium-json, maxwell-json: changes of rows, which come as inserts, updates and deletes; columns are those of the table. A record of several rows gives all of them, or is one dirty row.',
+        'What a value is. text: one text, the column `message`. json: an object, whose keys are columns (`a.b` is a path into it). csv: one line, whose fields are the columns in their order, or by index. raw: bytes; the columns are value, key, headers and timestamp, as they are. canal-json, debezium-json, maxwell-json: changes of rows, which come as inserts, updates and deletes; columns are those of the table. A record of several rows gives all of them, or is one dirty row.',
       'x-aliases': ['format'],
+    },
+    ...CSV_OPTIONS,
+    nullValues: {
+      type: 'string',
+      enum: ['skip', 'row', 'reject'],
+      description:
+        'What becomes of records without a value (tombstones). skip: they are no rows; the log tells of the first one of a partition. row: the columns of the value are NULL, those of meta as in every row. reject: they are dirty rows. Without it skip with json and csv, row with text and raw. Not of codecs of changes, whose tombstones say nothing.',
     },
     column: {
       type: 'array',
       default: ['*'],
       description:
-        'Columns of a value: names, or objects with name, type, value (a constant), format (a date pattern) and meta. `*` is the whole value as the column `message` (text) or `json`, alone or with constants and meta columns beside it. Of changes `*` is all columns that a record has, as text; with canal-json of the types that it says.',
+        'Columns of a value: names, or objects with name, type, index (csv), value (a constant), format (a date pattern) and meta. `*` is the whole value as the column `message` (text) or `json`, alone or with constants and meta columns beside it. Of changes `*` is all columns that a record has, as text; with canal-json of the types that it says.',
       examples: [
         ['id', 'customer.name'],
         [
@@ -147,6 +155,7 @@ export const READER_OPTIONS = {
             additionalProperties: false,
             properties: {
               name: { type: 'string', minLength: 1, description: 'Name of the column; with json the key.' },
+              index: { type: 'integer', minimum: 0, description: 'With csv: place of the field, from 0.' },
               type: { type: 'string', description: 'Type of the column; without it text.' },
               // As text: the config hands over the digits of the job file, which a double could not hold.
               value: { type: ['string', 'null'], description: 'A constant, in place of a key of the value.' },

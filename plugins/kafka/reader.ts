@@ -12,7 +12,7 @@ import {
   type SplitFacts,
   type SplitPlanner,
 } from 'syncx/plugin-api';
-import { columnSpecs, isSpec, unnamed } from 'syncx/plugin-kit';
+import { columnSpecs, csvDialect, isSpec, unnamed } from 'syncx/plugin-kit';
 import { brokerErrorName } from './client/broker-errors.js';
 import type { KafkaClient, TopicPartition } from './client/kafka-client.js';
 import { openClient, readerConnection } from './open-client.js';
@@ -21,6 +21,7 @@ import { KafkaLaneReader, type LaneReading } from './read/lane-reader.js';
 import { parseOffsets } from './read/offset-text.js';
 import { KafkaPlanner, decodePlan, planOf, type KafkaPlan } from './read/planner.js';
 import { codecRows, isChangeCodec, type ChangeSettings } from './read/rows/codec-rows.js';
+import { nullValuesOf } from './read/rows/null-values.js';
 import { tellOnce } from './read/rows/tell-once.js';
 import { offsetOf, positions, specOf, splitIdOf, splitOf } from './read/split-spec.js';
 import {
@@ -159,7 +160,9 @@ class KafkaReader implements Reader {
   }
 
   async openLane(lane: LaneContext, shared: JsonValue): Promise<LaneReader> {
+    const { codec } = this.#o;
     const columns = columnSpecs(this.#o.column);
+    const csv = csvDialect(this.#o);
     const changes: ChangeSettings = {
       included: { database: this.#o.databaseInclude ?? null, table: this.#o.tableInclude ?? null },
       note: tellOnce(lane.log),
@@ -168,7 +171,10 @@ class KafkaReader implements Reader {
       committedOnly: committedOnly(this.#o),
       whenGone: this.#o.offsetGone,
       topicIds: shared as Readonly<Record<string, string | null>>,
-      rows: (topic, partition) => codecRows(this.#o.codec, columns, { topic, partition }, changes),
+      rows: (topic, partition) => {
+        const nulls = nullValuesOf(this.#o, splitIdOf(topic, partition), lane.log);
+        return codecRows({ codec, columns, csv, changes }, { topic, partition }, nulls);
+      },
     };
     // Its own: a lane may live in another thread, and close it with itself.
     const client = await openClient(readerConnection(this.#o).connection, 'source');
@@ -225,7 +231,7 @@ function columnNames(o: ReaderOptions): readonly string[] | null {
   const columns = columnSpecs(o.column) ?? (['*'] as const);
   if (isChangeCodec(o.codec) && !columns.every(isSpec)) return null;
   const whole = o.codec === 'json' ? 'json' : 'message';
-  return columns.map((c, i) => (isSpec(c) ? (c.name ?? unnamed(i)) : whole));
+  return columns.map((c, i) => (isSpec(c) ? (c.name ?? unnamed(c.index ?? i)) : whole));
 }
 
 export const reader = defineReader({

@@ -1,5 +1,7 @@
 import type { Finding, OptionsOf, OptionsSchema } from 'syncx/plugin-api';
+import { checkCsv } from 'syncx/plugin-kit';
 import { BROKERS, CLIENT_ID, SASL, SETTINGS, SSL } from './client/connection-schema.js';
+import { CSV_OPTIONS } from './csv-options.js';
 import { writerConnection } from './open-client.js';
 import { TABLE_PARTS, isTopicTemplate, unknownPart } from './write/topic-names.js';
 
@@ -71,12 +73,13 @@ export const WRITER_OPTIONS = {
     },
     codec: {
       type: 'string',
-      enum: ['json', 'text', 'raw', 'canal-json', 'debezium-json'],
+      enum: ['json', 'csv', 'text', 'raw', 'canal-json', 'debezium-json'],
       default: 'json',
       description:
-        'What a value is. json: an object of the columns. text: the text of one column. raw: the bytes of the column `value`, with `key`, `headers` and `timestamp` where the reader delivers them. canal-json, debezium-json: what happened to a row, an update with the row before and after it in one record.',
+        'What a value is. json: an object of the columns. csv: one line, without its line end. text: the text of one column. raw: the bytes of the column `value`, with `key`, `headers` and `timestamp` where the reader delivers them. canal-json, debezium-json: what happened to a row, an update with the row before and after it in one record.',
       'x-aliases': ['format'],
     },
+    ...CSV_OPTIONS,
     keyColumns: {
       type: 'array',
       default: [],
@@ -213,5 +216,6 @@ export function checkWriterOptions(o: WriterOptions): readonly Finding[] {
     say('tombstones', `codec ${o.codec} writes deletes as records without a value anyway`, 'Leave tombstones out.');
   if (o.tombstones && changes && o.keyColumns.length === 0)
     say('tombstones', 'a record without a value needs a key', 'Name keyColumns.');
-  return [...findings, ...writerConnection(o).findings];
+  const csv = o.codec === 'csv' ? checkCsv(o) : [];
+  return [...findings, ...csv, ...writerConnection(o).findings];
 }

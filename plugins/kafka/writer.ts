@@ -1,4 +1,5 @@
 import { defineWriter, type LaneContext, type LaneWriter, type PluginContext, type Writer } from 'syncx/plugin-api';
+import { csvDialect } from 'syncx/plugin-kit';
 import { brokerErrorName } from './client/broker-errors.js';
 import type { KafkaClient } from './client/kafka-client.js';
 import { openClient, writerConnection } from './open-client.js';
@@ -95,6 +96,7 @@ class KafkaWriter {
   async #openLane(lane: LaneContext): Promise<LaneWriter> {
     const o = this.#o;
     const { keyColumns, tombstones } = o;
+    const csv = csvDialect(o);
     const recordOptions = { keyColumns, tombstones, onePartition: o.partition !== undefined };
     // Its own: a lane may live in another thread, and closes it.
     const client = await openClient(writerConnection(o).connection, 'sink');
@@ -130,7 +132,7 @@ class KafkaWriter {
         topicOf: (schema) => topicOf(o.topic, schema),
         lookUp: async (topic) => known ?? (await lookUp(topic)),
         partitioner: (partitions) => partitionerOf(partitions, fixed, lane.lane),
-        records: (schema) => codecRecords(o.codec, schema, { ...recordOptions, columns: wantedColumns(o) }),
+        records: (schema) => codecRecords(o.codec, schema, { ...recordOptions, columns: wantedColumns(o), csv }),
         transaction,
       });
     } catch (e) {

@@ -16,15 +16,24 @@ export { checkColumns, type ColumnRules } from './formats/check-columns.js';
 export * from './formats/column-spec.js';
 export * from './formats/csv-dialect.js';
 export * from './formats/csv-encoder.js';
+export * from './formats/csv-options.js';
+export * from './formats/csv-picker.js';
 export * from '../cells/date-pattern.js';
 export * from './formats/delimited.js';
 export { hasStar } from './formats/field-plan.js';
 export * from './formats/dirty-row.js';
 export * from './formats/json-decoder.js';
 export * from './formats/json-encoder.js';
-export { JsonPicker, type JsonFault, type JsonNotation, type OtherCell, type RowKind } from './formats/json-picker.js';
+export { JsonPicker, type JsonFault, type JsonNotation, type RowKind } from './formats/json-picker.js';
 export * from '../cells/json-scan.js';
-export { META_TYPES, fromRecord, type FileMeta, type MetaKind, type RecordMeta } from './formats/meta-column.js';
+export {
+  META_TYPES,
+  fromRecord,
+  type FileMeta,
+  type MetaKind,
+  type OtherCell,
+  type RecordMeta,
+} from './formats/meta-column.js';
 export * from './formats/record-borders.js';
 export * from './formats/record-decoder.js';
 export * from './formats/record-encoder.js';

@@ -8,8 +8,8 @@ import { compress as zstd } from '@mongodb-js/zstd';
 import fc from 'fast-check';
 import iconv from 'iconv-lite';
 import { BatchBuilder, internSchema, type Reader, type RejectedRow } from 'syncx/plugin-api';
-import { columnSpecs, delimitedFormat, encodingName, jsonLinesFormat } from 'syncx/plugin-kit';
-import { csvDialect, textDialect } from '../format-options.js';
+import { columnSpecs, csvDialect, delimitedFormat, encodingName, jsonLinesFormat } from 'syncx/plugin-kit';
+import { textDialect } from '../format-options.js';
 import { FileLaneReader } from '../lane-reader.js';
 import {
   RUN,

@@ -1,5 +1,5 @@
 import type { Finding } from 'syncx/plugin-api';
-import { checkColumns } from 'syncx/plugin-kit';
+import { checkColumns, checkCsv, columnSpecs, hasStar } from 'syncx/plugin-kit';
 import type { ReaderOptions } from '../reader-options.js';
 import { readerConnection } from '../open-client.js';
 import { parseOffsets } from './offset-text.js';
@@ -56,6 +56,13 @@ export function checkReaderOptions(o: ReaderOptions): readonly Finding[] {
     say('groupId', 'mode group-offsets needs a group', 'Give groupId, or another mode.');
   const changes = isChangeCodec(o.codec);
   const json = o.codec === 'json' || changes;
+  const csv = o.codec === 'csv';
+  if (csv && hasStar(columnSpecs(o.column)))
+    say('column', 'codec csv needs the columns', 'Name them in the order of the fields, or give each its index.');
+  const indexed = csv ? -1 : o.column.findIndex((c) => typeof c !== 'string' && c.index !== undefined);
+  if (indexed >= 0) say(`column[${String(indexed)}].index`, 'an index is for codec csv', 'Give the name only.');
+  if (changes && o.nullValues !== undefined)
+    say('nullValues', `it has no meaning with codec ${o.codec}`, 'Leave it out: deletes have records of their own.');
   for (const path of ['databaseInclude', 'tableInclude'] as const) {
     const pattern = o[path];
     if (pattern === undefined) continue;
@@ -74,8 +81,9 @@ export function checkReaderOptions(o: ReaderOptions): readonly Finding[] {
     say('column', 'codec raw has columns of its own: value, key, headers, timestamp', 'Leave column out.');
   return [
     ...findings,
+    ...(csv ? checkCsv(o) : []),
     ...readerConnection(o).findings,
-    ...checkColumns(o.column, { json, star: changes ? null : json ? 'json' : 'message' }),
+    ...checkColumns(o.column, { json, star: changes || csv ? null : json ? 'json' : 'message' }),
   ];
 }
 

@@ -16,7 +16,7 @@ import {
 } from 'syncx/plugin-api';
 import { codecRecords, type WriteCodec } from '../write/records/codec-records.js';
 import { becomeTombstone, newRecord } from '../write/records/row-records.js';
-import { readChanges, reasons, shown } from './change-support.js';
+import { PLAIN_CSV, readChanges, reasons, shown } from './change-support.js';
 
 type Cells = readonly SimpleValue[];
 
@@ -49,7 +49,8 @@ function write(
   const rejected: RejectedRow[] = [];
   const to = newRecord();
   for (const section of batch.sections) {
-    const made = codecRecords(codec, section.schema, { columns: null, keyColumns, tombstones, onePartition });
+    const o = { columns: null, keyColumns, tombstones, onePartition, csv: PLAIN_CSV };
+    const made = codecRecords(codec, section.schema, o);
     for (let row = 0; row < section.rows; row++) {
       if (!made.record(batch, section, row, to, (r) => rejected.push(r))) continue;
       do {

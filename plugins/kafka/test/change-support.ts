@@ -11,7 +11,7 @@ import {
   type RowBatch,
   type SimpleValue,
 } from 'syncx/plugin-api';
-import { columnSpecs, type ColumnOption } from 'syncx/plugin-kit';
+import { columnSpecs, type ColumnOption, csvDialect } from 'syncx/plugin-kit';
 import { batchProblems } from 'syncx/plugin-testkit';
 import { codecRows, type ChangeCodec, type ChangeSettings } from '../read/rows/codec-rows.js';
 import { newRecordSlot } from '../wire/record-reader.js';
@@ -37,6 +37,9 @@ const bytes = (v: Value): Buffer | null => {
   return Buffer.from(typeof v === 'string' ? v : JSON.stringify(v));
 };
 
+/** For codecs that are no csv. */
+export const PLAIN_CSV = csvDialect({ fieldDelimiter: ',', quoteChar: '"', escapeChar: '', nullFormat: '' });
+
 /** Reads values as records of `t-0`, from offset 0 on. */
 export function readChanges(
   codec: ChangeCodec,
@@ -46,7 +49,11 @@ export function readChanges(
 ): Read {
   const notes: string[] = [];
   const note: ChangeSettings['note'] = (what, table, place) => void notes.push(`${what} ${String(table)} ${place}`);
-  const rows = codecRows(codec, columnSpecs(column), { topic: 't', partition: 0 }, { included, note });
+  const rows = codecRows(
+    { codec, columns: columnSpecs(column), csv: PLAIN_CSV, changes: { included, note } },
+    { topic: 't', partition: 0 },
+    { are: 'row' },
+  );
   const builder = new BatchBuilder(rows.schema);
   values.forEach((value, offset) => {
     const buffer = bytes(value);

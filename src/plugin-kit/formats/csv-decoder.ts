@@ -1,368 +1,84 @@
-import { isUtf8 } from 'node:buffer';
-import { BatchBuilder, NULL_FLAG, internSchema, type BatchTarget, type RowSchema } from '../../plugin-api/index.js';
+import type { BatchBuilder, RowSchema } from '../../plugin-api/index.js';
 import { showBytes } from '../../cells/cell-check.js';
-import {
-  CR,
-  IS_CR,
-  IS_DELIMITER,
-  IS_LF,
-  LF,
-  byteClasses,
-  bytesAt,
-  quotedClasses,
-  type CsvDialect,
-} from './csv-dialect.js';
-import { byteOf, MAX_RECORD_BYTES, neverClosed, notInEncoding, recordTooLarge } from './record-faults.js';
-import { scanPlain, type PlainRules, type ScanPoint } from './csv-plain-scan.js';
+import { CR, LF, type CsvDialect } from './csv-dialect.js';
+import { CsvScan } from './csv-scan.js';
 import type { FieldPlan } from './field-plan.js';
-import { PendingBytes } from './pending-bytes.js';
-import { wordsOf } from './words.js';
+import { byteOf, MAX_RECORD_BYTES, neverClosed, recordTooLarge } from './record-faults.js';
 import type { DecodeState, DecoderOptions, RecordDecoder, RecordPoint } from './record-decoder.js';
-import { RowAssembly, type RowFault } from './row-assembly.js';
+import type { RowFault } from './row-assembly.js';
 
-/** Why a record does not become a row; 0: it does. */
-const AFTER_QUOTE = 1;
-const CUT_ESCAPE = 2;
-
-/** So many records in a row that are not plain, and the next ones are not tried as plain ones. */
-const NOT_PLAIN = 8;
-const PAUSE = 256;
-
-/** Only where its layout is used: rows that are put together cell by cell are scanned into one of these first. */
-const SCRATCH_SCHEMA = internSchema([{ name: 'field', type: { is: 'string' } }]);
-
-/**
- * CSV and delimited text: one loop over the bytes that copies cells to their place in the batch. No call and no object
- * per cell or row on the common road.
- *
- * Rules: RFC 4180, with delimiters of any length. A quote opens a field only as its first byte; elsewhere it is data. LF
- * and CR LF end a record; a CR alone is data. Empty lines are skipped, except where records have exactly one field.
- */
+/** The records of a file of CSV or delimited text, by the rules of {@link CsvScan}. */
 export class CsvDecoder implements RecordDecoder {
   readonly schema: RowSchema;
-  readonly #dialect: CsvDialect;
   readonly #plan: FieldPlan;
   readonly #place: string;
   /** Null: UTF-8. */
   readonly #encoding: string | null;
-  readonly #target: BatchTarget;
-  readonly #classes: Uint8Array;
-  readonly #quotedClasses: Uint8Array;
-  readonly #pending = new PendingBytes();
-  readonly #assembly: RowAssembly;
-  readonly #scratch: BatchBuilder | null;
-  /** Null: this dialect or choice of columns has no plain records. */
-  readonly #plain: PlainRules | null;
-  readonly #at: ScanPoint = { i: 0, o: 0, cells: 0, rows: 0 };
+  readonly #scan: CsvScan;
   #offset: number;
-  #line: number;
-  /** Line where the quote opened that was still open at the end of the last scan; 0: none was. */
-  #openQuote = 0;
-  /** False: these bytes are known to be valid UTF-8. */
-  #checkUtf8 = false;
-  /** The last scan stopped because the batch was full. */
-  #full = false;
 
   constructor(dialect: CsvDialect, plan: FieldPlan, start: RecordPoint, options: DecoderOptions) {
     this.schema = plan.schema;
-    this.#dialect = dialect;
     this.#plan = plan;
     this.#place = options.place;
     this.#encoding = options.encoding ?? null;
-    this.#target = options.target;
-    this.#classes = byteClasses(dialect);
-    this.#quotedClasses = quotedClasses(dialect);
-    this.#assembly = new RowAssembly(plan);
-    this.#scratch = plan.direct ? null : new BatchBuilder(SCRATCH_SCHEMA, { bytes: 1 << 16, rows: 1 });
-    const { delimiter, quote, escape, nullText } = dialect;
-    const plain = plan.direct && !plan.checked && plan.keptCount === plan.width && plan.width > 1;
-    this.#plain =
-      plain && delimiter.length === 1 && escape === null && !delimiter.includes(LF) && !delimiter.includes(CR)
-        ? { delimiter: delimiter[0] ?? 0, quote: quote ?? -1, nullText, width: plan.width }
-        : null;
+    const { target } = options;
+    this.#scan = new CsvScan(
+      { dialect, plan, target, encoding: this.#encoding, line: start.line },
+      {
+        other: (builder, c) => {
+          const constant = plan.cells[c]?.constant ?? 'null';
+          if (constant === 'line') builder.appendText(String(this.#scan.rowLine));
+          else if (constant === 'null') builder.appendNull();
+          else builder.appendBytes(constant);
+        },
+        reject: (builder, from, to, line, fault) => {
+          this.#reject(builder, from, to, line, fault);
+        },
+      },
+    );
     this.#offset = start.offset;
-    this.#line = start.line;
   }
 
   get point(): RecordPoint {
-    return { offset: this.#offset, line: this.#line };
+    return { offset: this.#offset, line: this.#scan.line };
   }
 
   push(chunk: Uint8Array, last: boolean): void {
-    this.#pending.push(chunk, last);
-    if (this.#pending.ready) this.#checkUtf8 = !this.#pending.isValidUtf8();
+    const { pending } = this.#scan;
+    pending.push(chunk, last);
+    if (pending.ready) this.#scan.checkUtf8 = !pending.isValidUtf8();
   }
 
   decode(builder: BatchBuilder): DecodeState {
-    const p = this.#pending;
+    const scan = this.#scan;
+    const p = scan.pending;
     while (p.ready && p.size > 0) {
       if (builder.full) return 'full';
-      const sink = this.#scratch ?? builder;
+      const sink = scan.scratch ?? builder;
       // Cells never outgrow their source, so a window as long as the free room needs no check per byte.
-      const room = this.#scratch === null ? builder.data.length - builder.length : p.size;
+      const room = scan.scratch === null ? builder.data.length - builder.length : p.size;
       let windowEnd = Math.min(p.end, p.start + room);
-      if (this.#scratch !== null) this.#scratch.reserve(p.size, this.#plan.keptCount);
-      let next = this.#scan(sink, builder, windowEnd, p.last && windowEnd === p.end);
-      if (next === p.start && windowEnd < p.end && !this.#full) {
+      if (scan.scratch !== null) scan.scratch.reserve(p.size, this.#plan.keptCount);
+      let next = scan.scan(sink, builder, windowEnd, p.last && windowEnd === p.end);
+      if (next === p.start && windowEnd < p.end && !scan.full) {
         if (!builder.empty) return 'full';
         builder.reserve(p.size, 0);
         windowEnd = p.end;
-        next = this.#scan(sink, builder, windowEnd, p.last);
+        next = scan.scan(sink, builder, windowEnd, p.last);
       }
       this.#offset += next - p.start;
-      if (this.#full || windowEnd < p.end) p.start = next;
-      else p.exhausted(next, this.#openQuote > 0);
+      if (scan.full || windowEnd < p.end) p.start = next;
+      else p.exhausted(next, scan.openQuote > 0);
     }
     if (builder.full) return 'full';
-    if (p.last && p.size > 0) throw neverClosed(this.#place, this.#openQuote || this.#line);
-    if (p.size > MAX_RECORD_BYTES) throw recordTooLarge(this.#place, this.#openQuote, this.#line);
+    if (p.last && p.size > 0) throw neverClosed(this.#place, scan.openQuote || scan.line);
+    if (p.size > MAX_RECORD_BYTES) throw recordTooLarge(this.#place, scan.openQuote, scan.line);
     return p.last ? 'end' : 'hungry';
   }
 
-  /**
-   * Decodes whole records between `pending.start` and `end`.
-   * @returns the offset behind the last one.
-   */
-  #scan(sink: BatchBuilder, builder: BatchBuilder, end: number, last: boolean): number {
-    const src = this.#pending.buffer;
-    const classes = this.#classes;
-    const quotedClasses = this.#quotedClasses;
-    const { width, exact, keep, keptCount, direct, checked } = this.#plan;
-    const delimiter = this.#dialect.delimiter;
-    const delimiterLength = delimiter.length;
-    const quote = this.#dialect.quote ?? -1;
-    const nullText = this.#dialect.nullText;
-    const nullLength = nullText === null ? -1 : nullText.length;
-    const keepBlank = exact && width === 1;
-    const simple = direct && !checked && !this.#checkUtf8;
-    const plain = simple ? this.#plain : null;
-    const at = this.#at;
-    const words = wordsOf(src);
-    let out = wordsOf(sink.data);
-    let plainTries = NOT_PLAIN;
-    const rowLimit = this.#target.rows;
-    const byteLimit = this.#target.bytes;
-    let data = sink.data;
-    let ends = sink.ends;
-    let o = sink.length;
-    let cells = sink.cells;
-    let rows = builder.rows;
-    let line = this.#line;
-    let i = this.#pending.start;
-    let recordStart = i;
-    let rowCells = cells;
-    let rowOut = o;
-    // A line feed as sentinel ends every inner loop, so that they need not compare with `end` for each byte.
-    const saved = src[end] ?? 0;
-    src[end] = LF;
-    this.#openQuote = 0;
-    this.#full = false;
-
-    records: while (i < end) {
-      if (rows >= rowLimit || o >= byteLimit || (!direct && builder.full)) {
-        this.#full = true;
-        break;
-      }
-      if (plain !== null && plainTries > 0) {
-        at.i = i;
-        at.o = o;
-        at.cells = cells;
-        at.rows = rows;
-        scanPlain(at, plain, src, words, end, data, out, ends, rowLimit, byteLimit);
-        if (at.rows === rows) {
-          if (--plainTries === 0) plainTries = -PAUSE;
-        } else {
-          plainTries = NOT_PLAIN;
-          line += at.rows - rows;
-          i = recordStart = at.i;
-          o = rowOut = at.o;
-          cells = rowCells = at.cells;
-          rows = at.rows;
-          continue;
-        }
-      } else if (plain !== null && ++plainTries === 0) plainTries = 1;
-      recordStart = i;
-      if (!keepBlank && (src[i] === LF || (src[i] === CR && src[i + 1] === LF && i + 1 < end))) {
-        i += src[i] === LF ? 1 : 2;
-        recordStart = i;
-        line++;
-        continue;
-      }
-      if (cells + keptCount > ends.length) {
-        sink.cells = cells;
-        sink.length = o;
-        sink.reserve(0, keptCount * 256);
-        ends = sink.ends;
-        if (data !== sink.data) out = wordsOf(sink.data);
-        data = sink.data;
-      }
-      let lines = 0;
-      let f = 0;
-      let bad = 0;
-      for (;;) {
-        const fieldOut = o;
-        const fieldStart = i;
-        let closed = -1;
-        if (src[i] === quote) {
-          const opened = line + lines;
-          i++;
-          for (;;) {
-            const c = src[i] ?? 0;
-            if (quotedClasses[c] === 0) {
-              data[o++] = c;
-              i++;
-            } else if (c === LF) {
-              if (i >= end) {
-                this.#openQuote = opened;
-                break records;
-              }
-              lines++;
-              data[o++] = c;
-              i++;
-            } else if (c === quote) {
-              if (i + 1 >= end && !last) break records;
-              if (src[i + 1] !== quote || i + 1 >= end) break;
-              data[o++] = c;
-              i += 2;
-            } else {
-              if (i + 1 >= end) {
-                this.#openQuote = opened;
-                break records;
-              }
-              const escaped = src[i + 1] ?? 0;
-              if (escaped === LF) lines++;
-              data[o++] = escaped;
-              i += 2;
-            }
-          }
-          closed = ++i;
-        }
-        // The unquoted field, or what stands between a closing quote and the next delimiter (nothing, if all is well).
-        let ending = 0;
-        for (;;) {
-          const c = src[i] ?? 0;
-          const k = classes[c];
-          if (k === 0) {
-            data[o++] = c;
-            i++;
-            continue;
-          }
-          if (k === IS_DELIMITER) {
-            if (delimiterLength === 1) break;
-            if (i + delimiterLength > end && !last) break records;
-            if (i + delimiterLength <= end && bytesAt(src, i, delimiter)) break;
-            data[o++] = c;
-            i++;
-          } else if (k === IS_LF) {
-            ending = 1;
-            break;
-          } else if (k === IS_CR) {
-            if (i + 1 >= end && !last) break records;
-            if (src[i + 1] === LF && i + 1 < end) {
-              ending = 2;
-              break;
-            }
-            data[o++] = c;
-            i++;
-          } else {
-            if (i + 1 >= end) {
-              if (!last) break records;
-              bad = CUT_ESCAPE;
-              i++;
-              continue;
-            }
-            const escaped = src[i + 1] ?? 0;
-            if (escaped === LF) lines++;
-            data[o++] = escaped;
-            i += 2;
-          }
-        }
-        if (ending === 1 && i >= end && !last) break records;
-        let flag = 0;
-        if (closed >= 0) {
-          if (closed !== i && bad === 0) bad = AFTER_QUOTE;
-        } else if (
-          i - fieldStart === nullLength &&
-          (nullLength === 0 || (nullText !== null && bytesAt(src, fieldStart, nullText)))
-        ) {
-          flag = NULL_FLAG;
-          o = fieldOut;
-        }
-        if (f < width && keep[f] === 1) ends[cells++] = o | flag;
-        else o = fieldOut;
-        f++;
-        if (ending === 0) {
-          i += delimiterLength;
-          continue;
-        }
-        if (i < end) {
-          i += ending;
-          lines++;
-        }
-        break;
-      }
-
-      if (bad === 0 && f === width && simple) {
-        rows++;
-      } else {
-        sink.length = o;
-        sink.cells = cells;
-        const fault = this.#judge(sink, builder, recordStart, i, f, bad, rowCells, rowOut, line);
-        if (fault !== null) this.#reject(builder, recordStart, i, line, fault);
-        if (sink.length > o && fault === null) sink.reserve(end - i, 0); // a cell has outgrown its source
-        if (data !== sink.data) out = wordsOf(sink.data);
-        data = sink.data;
-        o = sink.length;
-        if (fault !== null || !direct) {
-          o = rowOut;
-          cells = rowCells;
-        }
-        if (direct && fault === null) rows++;
-        else if (!direct) rows = builder.rows;
-      }
-      line += lines;
-      recordStart = i;
-      rowCells = cells;
-      rowOut = o;
-    }
-
-    src[end] = saved;
-    // What a record that is not whole has left behind is written again by the next scan.
-    sink.length = rowOut;
-    sink.cells = rowCells;
-    builder.rows = rows;
-    this.#line = line;
-    return recordStart;
-  }
-
-  /** Everything about a whole record that the common road need not ask. */
-  #judge(
-    sink: BatchBuilder,
-    builder: BatchBuilder,
-    from: number,
-    to: number,
-    fields: number,
-    bad: number,
-    firstCell: number,
-    firstByte: number,
-    line: number,
-  ): RowFault | null {
-    const plan = this.#plan;
-    if (bad === AFTER_QUOTE) return { column: null, reason: 'a quoted field goes on behind its closing quote' };
-    if (bad === CUT_ESCAPE) return { column: null, reason: 'the file ends behind an escape character' };
-    if (plan.exact ? fields !== plan.width : fields < plan.width) {
-      const want = `${plan.exact ? '' : 'at least '}${String(plan.width)}`;
-      return { column: null, reason: `the record has ${String(fields)} fields, not ${want}` };
-    }
-    if (this.#checkUtf8 && !isUtf8(this.#pending.buffer.subarray(from, to))) {
-      return { column: null, reason: `the record ${notInEncoding(this.#encoding)}` };
-    }
-    if (!plan.direct) return this.#assembly.append(sink.data, sink.ends, builder, line);
-    return plan.checked ? this.#assembly.settle(sink, firstCell, firstByte) : null;
-  }
-
   #reject(builder: BatchBuilder, from: number, to: number, line: number, fault: RowFault): void {
-    const src = this.#pending.buffer;
+    const src = this.#scan.pending.buffer;
     let end = to;
     if (src[end - 1] === LF && end > from) end--;
     if (src[end - 1] === CR && end > from) end--;
@@ -370,7 +86,7 @@ export class CsvDecoder implements RecordDecoder {
       row: showBytes(src.subarray(from, end)),
       column: fault.column,
       code: 'ROW_INVALID',
-      reason: `${fault.reason} (record at ${byteOf(this.#offset + from - this.#pending.start, this.#encoding)})`,
+      reason: `${fault.reason} (record at ${byteOf(this.#offset + from - this.#scan.pending.start, this.#encoding)})`,
       place: `${this.#place}:${String(line)}`,
     });
   }

@@ -30,6 +30,15 @@ function specialBytes(d: CsvDialect & { readonly quote: number }): Uint8Array {
   return t;
 }
 
+/** Looked at once: some callers take one row at a time. */
+interface Source {
+  readonly batch: RowBatch;
+  readonly src: Buffer;
+  readonly words: DataView;
+  /** Words are looked at for three bytes; a batch that has another one to look for goes byte by byte. */
+  readonly byWord: boolean;
+}
+
 /**
  * Writes CSV that the reader with the same options reads back equal. Quotes stand only where they are needed; NULL is the
  * null format, unquoted; ABSENT is written like NULL, as the format has no other word for it.
@@ -42,6 +51,7 @@ class CsvEncoder implements RecordEncoder {
   readonly #binary: Uint8Array;
   readonly #anyBinary: boolean;
   readonly #width: number;
+  #source: Source | null = null;
 
   constructor(options: CsvOutputOptions, schema: RowSchema, { projection, names }: ColumnChoice) {
     this.#dialect = options.dialect;
@@ -56,9 +66,8 @@ class CsvEncoder implements RecordEncoder {
 
   encode(batch: RowBatch, section: Section, first: number, out: ByteBuffer, reject: (r: RejectedRow) => void): number {
     void reject; // CSV can hold every cell
-    const src = Buffer.from(batch.data.buffer, batch.data.byteOffset, batch.data.byteLength);
     const { ends } = batch;
-    const words = wordsOf(src);
+    const { src, words, byWord } = this.#sourceOf(batch);
     const projection = this.#projection;
     const columns = projection.length;
     const width = this.#width;
@@ -73,8 +82,6 @@ class CsvEncoder implements RecordEncoder {
     const delimiters = fourOf(delimiterByte);
     const quotes = fourOf(quote);
     const feeds = fourOf(LF);
-    // Words are looked at for three bytes; a batch that has another one to look for goes byte by byte.
-    const byWord = this.#dialect.escape === null && !src.includes(CR);
     let dst = out.data;
     let dstWords = wordsOf(dst);
     let row = first;
@@ -146,6 +153,13 @@ class CsvEncoder implements RecordEncoder {
     }
     out.length = o;
     return row;
+  }
+
+  #sourceOf(batch: RowBatch): Source {
+    if (this.#source?.batch === batch) return this.#source;
+    const src = Buffer.from(batch.data.buffer, batch.data.byteOffset, batch.data.byteLength);
+    const byWord = this.#dialect.escape === null && !src.includes(CR);
+    return (this.#source = { batch, src, words: wordsOf(src), byWord });
   }
 
   #quoted(src: Uint8Array, start: number, end: number, dst: Uint8Array, at: number, quote: number): number {

@@ -4,7 +4,7 @@ import { showBytes } from '../../cells/cell-check.js';
 import { skipSpace } from '../../cells/json-scan.js';
 import type { WantedColumn } from './column-spec.js';
 import { LF, bomLength } from './csv-dialect.js';
-import { JsonPicker, type OtherCell } from './json-picker.js';
+import { JsonPicker } from './json-picker.js';
 import { PendingBytes } from './pending-bytes.js';
 import type {
   DecodeState,
@@ -15,7 +15,7 @@ import type {
   TextLabel,
 } from './record-decoder.js';
 import { byteOf, MAX_RECORD_BYTES, notInEncoding } from './record-faults.js';
-import { constantOf } from './meta-column.js';
+import { constantOf, type OtherCell } from './meta-column.js';
 
 /**
  * JSON lines: each line that is not blank is one value, of which {@link JsonPicker} makes a row; a line that it cannot is

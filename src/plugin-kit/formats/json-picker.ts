@@ -16,7 +16,7 @@ import { unnamed, type ColumnSpec, type WantedColumn } from './column-spec.js';
 import { convertOf } from './field-plan.js';
 import { wantedKeys, type KeyNode, type WantedKeys } from './json-keys.js';
 import { arrayMisfit, objectMisfit, type Misfit } from './json-misfit.js';
-import { fromRecord } from './meta-column.js';
+import { fromRecord, type OtherCell } from './meta-column.js';
 
 interface JsonColumn {
   readonly name: string;
@@ -60,9 +60,6 @@ export interface RowKind {
 }
 
 const INSERTED: { readonly op: RowOp; readonly time: undefined } = { op: OP_INSERT, time: undefined };
-
-/** Appends the cell of a column that is not in the record: a constant, or what is known of where the record comes from. */
-export type OtherCell = (builder: BatchBuilder, column: number) => void;
 
 /**
  * Makes a row of one JSON value at a time. The keys of an object are columns by name, the elements of an array are columns

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { LogicalType } from '../../plugin-api/index.js';
+import type { BatchBuilder, LogicalType } from '../../plugin-api/index.js';
 import type { ColumnSpec } from './column-spec.js';
 import type { FileFacts } from './record-decoder.js';
 
@@ -30,6 +30,9 @@ export const META_TYPES: Readonly<Record<MetaKind, LogicalType>> = {
 
 const FILE_META: ReadonlySet<MetaKind> = new Set<FileMeta>(['file', 'path', 'line', 'mtime', 'size']);
 const isFileMeta = (kind: MetaKind): kind is FileMeta => FILE_META.has(kind);
+
+/** Appends the cell of a column that is not in the record: a constant, or what is known of where the record comes from. */
+export type OtherCell = (builder: BatchBuilder, column: number) => void;
 
 /** True: the cell is in the record; else it is a constant or a meta column. */
 export const fromRecord = (c: ColumnSpec): boolean => c.value === null && c.meta === null;

@@ -44,6 +44,18 @@ export class PendingBytes {
       this.ready = this.size < RESCAN_ALWAYS || this.size >= this.#scanAgainAt;
   }
 
+  /** `bytes[start .. end]` and nothing else, all that will come, with so many line feeds behind it. */
+  hold(bytes: Buffer, start: number, end: number, feeds: number): void {
+    const size = end - start;
+    if (size + feeds + 1 > this.buffer.length) this.buffer = Buffer.allocUnsafeSlow((size + feeds) * 2 + 1);
+    bytes.copy(this.buffer, 0, start, end);
+    for (let i = 0; i < feeds; i++) this.buffer[size + i] = LF;
+    this.start = 0;
+    this.end = size + feeds;
+    this.last = true;
+    this.ready = true;
+  }
+
   /** Valid up to the last line feed, behind which no whole record ends: one fast check instead of one per row. */
   isValidUtf8(): boolean {
     const end = this.last ? this.end : this.buffer.lastIndexOf(LF, this.end - 1) + 1;

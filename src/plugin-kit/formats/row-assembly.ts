@@ -2,6 +2,7 @@ import { ABSENT_FLAG, END_MASK, NULL_FLAG, type BatchBuilder } from '../../plugi
 import { notOfType } from '../../cells/cell-fault.js';
 import { AS_IS } from '../../cells/cell-form.js';
 import type { FieldPlan, OutputCell } from './field-plan.js';
+import type { OtherCell } from './meta-column.js';
 
 /** Why a row is dirty. */
 export interface RowFault {
@@ -59,13 +60,14 @@ export class RowAssembly {
     return null;
   }
 
-  /** Puts a row together from kept fields that stand in `data` from its start on. `line`: where the record begins. */
-  append(data: Buffer, ends: Uint32Array, builder: BatchBuilder, line: number): RowFault | null {
-    for (const cell of this.#plan.cells) {
+  /** Puts a row together from kept fields that stand in `data` from its start on, and others. */
+  append(data: Buffer, ends: Uint32Array, builder: BatchBuilder, other: OtherCell): RowFault | null {
+    const { cells } = this.#plan;
+    for (let c = 0; c < cells.length; c++) {
+      const cell = cells[c];
+      if (cell === undefined) continue;
       if (cell.kept < 0) {
-        if (cell.constant === 'line') builder.appendText(String(line));
-        else if (cell.constant === 'null') builder.appendNull();
-        else builder.appendBytes(cell.constant);
+        other(builder, c);
         continue;
       }
       const e = ends[cell.kept] ?? 0;

@@ -1,17 +1,19 @@
-import { isSpec, type ColumnSpec, type WantedColumn } from 'syncx/plugin-kit';
+import { isSpec, type ColumnSpec, type CsvDialect, type WantedColumn } from 'syncx/plugin-kit';
 import type { TopicPartition } from '../../client/kafka-client.js';
 import { CanalChanges } from './canal-changes.js';
 import { ChangeRows, type ChangeOptions } from './change-rows.js';
+import { CsvRows } from './csv-rows.js';
 import { DebeziumChanges } from './debezium-changes.js';
 import { JsonRows } from './json-rows.js';
 import { MaxwellChanges } from './maxwell-changes.js';
 import { RawRows } from './raw-rows.js';
 import type { Place } from './record-cells.js';
-import type { RecordRows } from './record-rows.js';
-import { TimeCell } from './time-cell.js';
+import type { NullValues, RecordRows } from './record-rows.js';
 import { TextRows } from './text-rows.js';
+import { TimeCell } from './time-cell.js';
+import { ValuedRows } from './valued-rows.js';
 
-export type Codec = 'json' | 'text' | 'raw' | ChangeCodec;
+export type Codec = 'json' | 'text' | 'raw' | 'csv' | ChangeCodec;
 
 const CHANGES = {
   'canal-json': () => new CanalChanges(),
@@ -33,19 +35,23 @@ const MESSAGE: ColumnSpec = {
 /** What codecs that tell of changes need to know beside the columns. */
 export type ChangeSettings = Pick<ChangeOptions, 'included' | 'note'>;
 
-/** @param columns null: `*`. */
-export function codecRows(
-  codec: Codec,
-  columns: readonly WantedColumn[] | null,
-  { topic, partition }: TopicPartition,
-  changes: ChangeSettings,
-): RecordRows {
+export interface RowsOptions {
+  readonly codec: Codec;
+  /** Null: `*`. */
+  readonly columns: readonly WantedColumn[] | null;
+  readonly csv: CsvDialect;
+  readonly changes: ChangeSettings;
+}
+
+export function codecRows(o: RowsOptions, { topic, partition }: TopicPartition, nulls: NullValues): RecordRows {
+  const { codec, columns } = o;
   const place: Place = { topic, partition: String(partition), time: new TimeCell() };
-  if (isChangeCodec(codec)) return new ChangeRows(CHANGES[codec](), place, { columns, ...changes });
-  if (codec === 'raw') return new RawRows(place);
-  if (codec === 'json') return new JsonRows(columns, place);
-  return new TextRows(
-    (columns ?? ['*']).map((c) => (isSpec(c) ? c : MESSAGE)),
-    place,
-  );
+  if (isChangeCodec(codec)) return new ChangeRows(CHANGES[codec](), place, { columns, ...o.changes });
+  if (codec === 'raw') {
+    const rows = new RawRows(place);
+    return nulls.are === 'row' ? rows : new ValuedRows(rows, place, nulls);
+  }
+  if (codec === 'json') return new JsonRows(columns, place, nulls);
+  const specs = (columns ?? ['*']).map((c) => (isSpec(c) ? c : MESSAGE));
+  return codec === 'csv' ? new CsvRows(o.csv, specs, place, nulls) : new TextRows(specs, place, nulls);
 }

@@ -77,4 +77,5 @@ export const isText = (r: RecordSlot, start: number, end: number): boolean =>
 
 export const NO_TIME = 'the timestamp is beyond the year 9999';
 export const NO_TEXT = 'the value is not valid UTF-8';
+export const NO_VALUE = 'the record has no value (a tombstone)';
 export const NO_KEY = 'the key is not valid UTF-8';

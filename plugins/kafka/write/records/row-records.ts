@@ -1,5 +1,6 @@
 /** Rows become records. */
 import type { RejectedRow, RowBatch, Section } from 'syncx/plugin-api';
+import type { CsvDialect } from 'syncx/plugin-kit';
 import type { HeaderToWrite } from '../../wire/batch-writer.js';
 
 /** One record, used again for the next one; its buffers hold until then. Null: an end before its start. */
@@ -24,6 +25,8 @@ export interface RecordOptions {
   readonly tombstones: boolean;
   /** All records go to one partition, so that they keep their order without keys. */
   readonly onePartition: boolean;
+  /** Of codec csv. */
+  readonly csv: CsvDialect & { readonly quote: number };
 }
 
 export const NONE = Buffer.alloc(0);

@@ -1,15 +1,16 @@
 import type { RejectedRow, RowBatch, RowSchema, Section } from 'syncx/plugin-api';
-import { chooseColumns } from 'syncx/plugin-kit';
+import { chooseColumns, type OutputFormat } from 'syncx/plugin-kit';
 import { KeyedRecords } from './keyed-records.js';
-import { JSON_FORMAT, oneRow } from './row-key.js';
+import { oneRow } from './row-key.js';
 import type { RecordOptions, RecordToWrite } from './row-records.js';
 
-export class JsonRecords extends KeyedRecords {
+/** The value is the row as one line of a format, without its line end. */
+export class EncodedRecords extends KeyedRecords {
   readonly #one: ReturnType<typeof oneRow>;
 
-  constructor(schema: RowSchema, o: RecordOptions) {
+  constructor(schema: RowSchema, o: RecordOptions, format: OutputFormat) {
     super(schema, o.keyColumns);
-    this.#one = oneRow(JSON_FORMAT.encoder(schema, chooseColumns(schema, o.columns)));
+    this.#one = oneRow(format.encoder(schema, chooseColumns(schema, o.columns)));
   }
 
   protected value(
