@@ -122,24 +122,47 @@ export const READER_OPTIONS = {
     },
     codec: {
       type: 'string',
-      enum: ['text', 'json', 'csv', 'raw', 'canal-json', 'debezium-json', 'maxwell-json'],
+      enum: ['text', 'json', 'csv', 'avro', 'raw', 'canal-json', 'debezium-json', 'maxwell-json'],
       default: 'text',
       description:
-        'What a value is. text: one text, the column `message`. json: an object, whose keys are columns (`a.b` is a path into it). csv: one line, whose fields are the columns in their order, or by index. raw: bytes; the columns are value, key, headers and timestamp, as they are. canal-json, debezium-json, maxwell-json: changes of rows, which come as inserts, updates and deletes; columns are those of the table. A record of several rows gives all of them, or is one dirty row.',
+        'What a value is. text: one text, the column `message`. json: an object, whose keys are columns (`a.b` is a path into it). csv: one line, whose fields are the columns in their order, or by index. avro: a record in the binary encoding of Avro, whose fields are columns (`a.b` is one of a record within), of the types of avroSchema. raw: bytes; the columns are value, key, headers and timestamp, as they are. canal-json, debezium-json, maxwell-json: changes of rows, which come as inserts, updates and deletes; columns are those of the table. A record of several rows gives all of them, or is one dirty row.',
       'x-aliases': ['format'],
     },
     ...CSV_OPTIONS,
+    avroSchema: {
+      description:
+        'With codec avro: the schema that the values were written with, a record: path of an .avsc file, or the schema as an object.',
+      anyOf: [{ type: 'string', minLength: 1 }, { type: 'object' }],
+      'x-path': 'one',
+      examples: ['order.avsc'],
+    },
+    avroFraming: {
+      type: 'string',
+      enum: ['none', 'confluent'],
+      default: 'none',
+      description:
+        'What stands in front of a value of Avro. none: nothing. confluent: a zero byte and the id of its schema, as the serializers of Confluent write it. The id is compared with avroSchemaId; no registry is asked.',
+    },
+    avroSchemaId: {
+      description:
+        'With avroFraming confluent: the id of avroSchema in the registry, or several ids of the same schema. Values of other ids are dirty rows.',
+      anyOf: [
+        { type: 'integer', minimum: 0 },
+        { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } },
+      ],
+      examples: [7],
+    },
     nullValues: {
       type: 'string',
       enum: ['skip', 'row', 'reject'],
       description:
-        'What becomes of records without a value (tombstones). skip: they are no rows; the log tells of the first one of a partition. row: the columns of the value are NULL, those of meta as in every row. reject: they are dirty rows. Without it skip with json and csv, row with text and raw. Not of codecs of changes, whose tombstones say nothing.',
+        'What becomes of records without a value (tombstones). skip: they are no rows; the log tells of the first one of a partition. row: the columns of the value are NULL, those of meta as in every row. reject: they are dirty rows. Without it skip with json, csv and avro, row with text and raw. Not of codecs of changes, whose tombstones say nothing.',
     },
     column: {
       type: 'array',
       default: ['*'],
       description:
-        'Columns of a value: names, or objects with name, type, index (csv), value (a constant), format (a date pattern) and meta. `*` is the whole value as the column `message` (text) or `json`, alone or with constants and meta columns beside it. Of changes `*` is all columns that a record has, as text; with canal-json of the types that it says.',
+        'Columns of a value: names, or objects with name, type, index (csv), value (a constant), format (a date pattern) and meta. `*` is all fields (avro), or the whole value as the column `message` (text) or `json`, alone or with constants and meta columns beside it. Of changes `*` is all columns that a record has, as text; with canal-json of the types that it says.',
       examples: [
         ['id', 'customer.name'],
         [
@@ -156,7 +179,10 @@ export const READER_OPTIONS = {
             properties: {
               name: { type: 'string', minLength: 1, description: 'Name of the column; with json the key.' },
               index: { type: 'integer', minimum: 0, description: 'With csv: place of the field, from 0.' },
-              type: { type: 'string', description: 'Type of the column; without it text.' },
+              type: {
+                type: 'string',
+                description: 'Type of the column; without it text, with avro as the schema says.',
+              },
               // As text: the config hands over the digits of the job file, which a double could not hold.
               value: { type: ['string', 'null'], description: 'A constant, in place of a key of the value.' },
               format: { type: 'string', description: 'Pattern of dates and times, as dd.MM.yyyy HH:mm.' },

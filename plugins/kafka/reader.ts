@@ -20,7 +20,7 @@ import { checkReaderOptions, committedOnly, groupOf, textOf, topicNames } from '
 import { KafkaLaneReader, type LaneReading } from './read/lane-reader.js';
 import { parseOffsets } from './read/offset-text.js';
 import { KafkaPlanner, decodePlan, planOf, type KafkaPlan } from './read/planner.js';
-import { codecRows, isChangeCodec, type ChangeSettings } from './read/rows/codec-rows.js';
+import { codecRows, isChangeCodec, type ChangeSettings, type RowsOptions } from './read/rows/codec-rows.js';
 import { nullValuesOf } from './read/rows/null-values.js';
 import { tellOnce } from './read/rows/tell-once.js';
 import { offsetOf, positions, specOf, splitIdOf, splitOf } from './read/split-spec.js';
@@ -163,6 +163,7 @@ class KafkaReader implements Reader {
     const { codec } = this.#o;
     const columns = columnSpecs(this.#o.column);
     const csv = csvDialect(this.#o);
+    const avro = await avroOf(this.#o);
     const changes: ChangeSettings = {
       included: { database: this.#o.databaseInclude ?? null, table: this.#o.tableInclude ?? null },
       note: tellOnce(lane.log),
@@ -173,7 +174,7 @@ class KafkaReader implements Reader {
       topicIds: shared as Readonly<Record<string, string | null>>,
       rows: (topic, partition) => {
         const nulls = nullValuesOf(this.#o, splitIdOf(topic, partition), lane.log);
-        return codecRows({ codec, columns, csv, changes }, { topic, partition }, nulls);
+        return codecRows({ codec, columns, csv, changes, avro }, { topic, partition }, nulls);
       },
     };
     // Its own: a lane may live in another thread, and close it with itself.
@@ -225,11 +226,16 @@ function partitionOf(splitId: string): TopicPartition | null {
   return at < 1 || !Number.isInteger(partition) ? null : { topic: splitId.slice(0, at), partition };
 }
 
+/** Null: no job of another codec loads it. */
+async function avroOf(o: ReaderOptions): Promise<RowsOptions['avro']> {
+  return o.codec === 'avro' ? (await import('./read/avro/open-avro.js')).openAvro(o) : null;
+}
+
 /** Null: they are those of each record. */
 function columnNames(o: ReaderOptions): readonly string[] | null {
   if (o.codec === 'raw') return ['value', 'key', 'headers', 'timestamp'];
   const columns = columnSpecs(o.column) ?? (['*'] as const);
-  if (isChangeCodec(o.codec) && !columns.every(isSpec)) return null;
+  if ((isChangeCodec(o.codec) || o.codec === 'avro') && !columns.every(isSpec)) return null;
   const whole = o.codec === 'json' ? 'json' : 'message';
   return columns.map((c, i) => (isSpec(c) ? (c.name ?? unnamed(c.index ?? i)) : whole));
 }
@@ -243,5 +249,8 @@ export const reader = defineReader({
   replayable: true,
   check: checkReaderOptions,
   columns: columnNames,
-  create: async (o, context) => new KafkaReader(o, context, await openClient(readerConnection(o).connection, 'source')),
+  create: async (o, context) => {
+    await avroOf(o); // what is wrong with the schema shows at once
+    return new KafkaReader(o, context, await openClient(readerConnection(o).connection, 'source'));
+  },
 });

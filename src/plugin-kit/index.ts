@@ -20,6 +20,7 @@ export * from './formats/csv-options.js';
 export * from './formats/csv-picker.js';
 export * from '../cells/date-pattern.js';
 export * from './formats/delimited.js';
+export { cellFitter } from './formats/fit-cell.js';
 export { hasStar } from './formats/field-plan.js';
 export * from './formats/dirty-row.js';
 export * from './formats/json-decoder.js';

@@ -55,10 +55,19 @@ export function checkReaderOptions(o: ReaderOptions): readonly Finding[] {
   if (o.mode === 'group-offsets' && groupOf(o) === null)
     say('groupId', 'mode group-offsets needs a group', 'Give groupId, or another mode.');
   const changes = isChangeCodec(o.codec);
-  const json = o.codec === 'json' || changes;
+  const json = o.codec === 'json' || changes || o.codec === 'avro';
   const csv = o.codec === 'csv';
   if (csv && hasStar(columnSpecs(o.column)))
     say('column', 'codec csv needs the columns', 'Name them in the order of the fields, or give each its index.');
+  const avro = o.codec === 'avro';
+  if (avro && o.avroSchema === undefined)
+    say('avroSchema', 'codec avro needs the schema', 'Name its file, or write it as an object. No registry is asked.');
+  if (avro && o.avroFraming === 'confluent' && o.avroSchemaId === undefined)
+    say(
+      'avroSchemaId',
+      'avroFraming confluent needs the id of the schema',
+      'The registry tells it; values of other schemas are then dirty rows, and none is misread.',
+    );
   const indexed = csv ? -1 : o.column.findIndex((c) => typeof c !== 'string' && c.index !== undefined);
   if (indexed >= 0) say(`column[${String(indexed)}].index`, 'an index is for codec csv', 'Give the name only.');
   if (changes && o.nullValues !== undefined)
@@ -83,7 +92,7 @@ export function checkReaderOptions(o: ReaderOptions): readonly Finding[] {
     ...findings,
     ...(csv ? checkCsv(o) : []),
     ...readerConnection(o).findings,
-    ...checkColumns(o.column, { json, star: changes || csv ? null : json ? 'json' : 'message' }),
+    ...checkColumns(o.column, { json, star: changes || csv || avro ? null : json ? 'json' : 'message' }),
   ];
 }
 

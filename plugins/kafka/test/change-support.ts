@@ -50,7 +50,7 @@ export function readChanges(
   const notes: string[] = [];
   const note: ChangeSettings['note'] = (what, table, place) => void notes.push(`${what} ${String(table)} ${place}`);
   const rows = codecRows(
-    { codec, columns: columnSpecs(column), csv: PLAIN_CSV, changes: { included, note } },
+    { codec, columns: columnSpecs(column), csv: PLAIN_CSV, changes: { included, note }, avro: null },
     { topic: 't', partition: 0 },
     { are: 'row' },
   );

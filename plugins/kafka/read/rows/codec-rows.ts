@@ -13,7 +13,7 @@ import { TextRows } from './text-rows.js';
 import { TimeCell } from './time-cell.js';
 import { ValuedRows } from './valued-rows.js';
 
-export type Codec = 'json' | 'text' | 'raw' | 'csv' | ChangeCodec;
+export type Codec = 'json' | 'text' | 'raw' | 'csv' | 'avro' | ChangeCodec;
 
 const CHANGES = {
   'canal-json': () => new CanalChanges(),
@@ -41,12 +41,15 @@ export interface RowsOptions {
   readonly columns: readonly WantedColumn[] | null;
   readonly csv: CsvDialect;
   readonly changes: ChangeSettings;
+  /** Null: it is not loaded, as the codec is another one. */
+  readonly avro: ((place: Place, nulls: NullValues) => RecordRows) | null;
 }
 
 export function codecRows(o: RowsOptions, { topic, partition }: TopicPartition, nulls: NullValues): RecordRows {
   const { codec, columns } = o;
   const place: Place = { topic, partition: String(partition), time: new TimeCell() };
   if (isChangeCodec(codec)) return new ChangeRows(CHANGES[codec](), place, { columns, ...o.changes });
+  if (o.avro !== null) return o.avro(place, nulls);
   if (codec === 'raw') {
     const rows = new RawRows(place);
     return nulls.are === 'row' ? rows : new ValuedRows(rows, place, nulls);
