@@ -8,6 +8,7 @@ import {
   type PluginContext,
   type Position,
   type Reader,
+  type ReaderFacts,
   type Split,
   type SplitFacts,
   type SplitPlanner,
@@ -51,6 +52,8 @@ class KafkaReader implements Reader {
   readonly #client: KafkaClient;
   /** By name, as they were when this start looked first. */
   #topicIds: Readonly<Record<string, string | null>> = {};
+  /** All of a new run; null: it is none. */
+  #planned: readonly Split[] | null = null;
   /** Why the offsets of the last checkpoint are not with the group; null: they are. */
   #untold: string | null = null;
 
@@ -108,6 +111,7 @@ class KafkaReader implements Reader {
       const end = stops === null ? null : Math.max(start, stops[i] ?? start);
       return splitOf({ topic, topicId, partition, start, stop: end });
     });
+    this.#planned = splits;
     return planOf(splits, now.cluster);
   }
 
@@ -205,6 +209,13 @@ class KafkaReader implements Reader {
       const told = `offsets are not told to the group ${group}, and the job goes on: ${message}`;
       this.#context.log.warn({ group, error: message, ...(hint === undefined ? {} : { hint }) }, told);
     }
+  }
+
+  async explain(): Promise<ReaderFacts> {
+    const { explainResumed, explainTopics } = await import('./read/explain-topics.js'); // only for plans
+    return this.#planned === null
+      ? explainResumed(Object.keys(this.#topicIds), this.#o)
+      : explainTopics(this.#lookup(), this.#planned, this.#o);
   }
 
   explainSplit(split: Split): SplitFacts {
