@@ -3,6 +3,7 @@ import { checkCsv } from 'syncx/plugin-kit';
 import { BROKERS, CLIENT_ID, SASL, SETTINGS, SSL } from './client/connection-schema.js';
 import { CSV_OPTIONS } from './csv-options.js';
 import { writerConnection } from './open-client.js';
+import type { HeaderOptions } from './write/records/headed-records.js';
 import { TABLE_PARTS, isTopicTemplate, unknownPart } from './write/topic-names.js';
 
 /** An option of FlinkX that has no effect, and why. */
@@ -95,6 +96,20 @@ export const WRITER_OPTIONS = {
       description:
         'With codec canal-json or debezium-json: whether a record of the same key without a value comes behind each delete, so that compaction may drop the key. It needs keyColumns.',
     },
+    headers: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      default: {},
+      description: 'Headers of every record, by name; values are text.',
+      examples: [{ source: 'syncx' }],
+    },
+    headersColumn: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'Column that holds further headers of its row, and is no part of the value: a JSON list of {"key", "value"} with values in base64, as the meta column headers of the reader.',
+      examples: ['headers'],
+    },
     partition: {
       type: 'integer',
       minimum: 0,
@@ -183,6 +198,11 @@ export function transactionTimeoutOf(o: WriterOptions): number {
 /** Known without any row: markers must be found when nothing was read yet. */
 export const markerTopicOf = (o: WriterOptions): string => o.markerTopic ?? o.topic;
 
+export const headersOf = (o: WriterOptions): HeaderOptions => ({
+  always: Object.entries(o.headers).map(([key, value]) => ({ key, value: Buffer.from(value) })),
+  column: o.headersColumn ?? null,
+});
+
 /** Null: `*`. */
 export const wantedColumns = (o: WriterOptions): readonly string[] | null =>
   o.column.length === 0 || (o.column.length === 1 && o.column[0] === '*') ? null : o.column;
@@ -209,6 +229,8 @@ export function checkWriterOptions(o: WriterOptions): readonly Finding[] {
   const compression = textOf(o, 'compression.type');
   if (compression !== null && !COMPRESSIONS.some((c) => c === compression))
     say('producerSettings', `compression.type is \`${compression}\``, `It is one of ${COMPRESSIONS.join(', ')}.`);
+  if (o.codec === 'raw' && o.headersColumn !== undefined)
+    say('headersColumn', 'codec raw takes headers from the column headers', 'Leave headersColumn out.');
   if (o.codec === 'raw' && wantedColumns(o) !== null)
     say('column', 'codec raw writes the columns value, key, headers and timestamp', 'Leave column out.');
   const changes = o.codec === 'canal-json' || o.codec === 'debezium-json';

@@ -18,6 +18,7 @@ import {
   WRITER_OPTIONS,
   acksOf,
   checkWriterOptions,
+  headersOf,
   compressionOf,
   markerTopicOf,
   transactionTimeoutOf,
@@ -97,6 +98,7 @@ class KafkaWriter {
     const o = this.#o;
     const { keyColumns, tombstones } = o;
     const csv = csvDialect(o);
+    const headers = headersOf(o);
     const recordOptions = { keyColumns, tombstones, onePartition: o.partition !== undefined };
     // Its own: a lane may live in another thread, and closes it.
     const client = await openClient(writerConnection(o).connection, 'sink');
@@ -132,7 +134,8 @@ class KafkaWriter {
         topicOf: (schema) => topicOf(o.topic, schema),
         lookUp: async (topic) => known ?? (await lookUp(topic)),
         partitioner: (partitions) => partitionerOf(partitions, fixed, lane.lane),
-        records: (schema) => codecRecords(o.codec, schema, { ...recordOptions, columns: wantedColumns(o), csv }),
+        records: (schema) =>
+          codecRecords(o.codec, schema, { ...recordOptions, columns: wantedColumns(o), csv }, headers),
         transaction,
       });
     } catch (e) {

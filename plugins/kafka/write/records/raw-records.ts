@@ -1,7 +1,7 @@
-import type { RejectedRow, RowBatch, RowSchema, RowView, Section } from 'syncx/plugin-api';
-import type { HeaderToWrite } from '../../wire/batch-writer.js';
+import type { RejectedRow, RowBatch, RowSchema, Section } from 'syncx/plugin-api';
 import { KeyedRecords } from './keyed-records.js';
 import { CellTime } from './cell-time.js';
+import { NO_HEADERS_CELL, headersIn } from './header-cells.js';
 import { Cells, indexOf, isThere, putCell, refused } from './row-cells.js';
 import type { RecordOptions, RecordToWrite } from './row-records.js';
 
@@ -41,39 +41,10 @@ export class RawRecords extends KeyedRecords {
         return false;
       }
     }
-    if (!has(this.#headers) || isEmptyList(view, this.#headers)) return true;
-    const parsed = parseHeaders(view.text(this.#headers) ?? '');
-    if (parsed === null) {
-      reject(refused(batch, section, row, 'headers', 'is no JSON list of {"key", "value"}'));
-      return false;
-    }
-    to.headers = parsed;
-    return true;
+    if (this.#headers < 0) return true;
+    to.headers = headersIn(view, this.#headers);
+    if (to.headers !== null) return true;
+    reject(refused(batch, section, row, 'headers', NO_HEADERS_CELL));
+    return false;
   }
-}
-
-const OPEN = 0x5b;
-const CLOSE = 0x5d;
-
-function isEmptyList(view: RowView, column: number): boolean {
-  const start = view.start(column);
-  return view.end(column) - start === 2 && view.data[start] === OPEN && view.data[start + 1] === CLOSE;
-}
-
-/** As the reader makes them. Null: they are not. */
-function parseHeaders(text: string): readonly HeaderToWrite[] | null {
-  let list: unknown;
-  try {
-    list = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  if (!Array.isArray(list)) return null;
-  const headers: HeaderToWrite[] = [];
-  for (const entry of list as readonly { readonly key?: unknown; readonly value?: unknown }[]) {
-    const { key, value } = entry;
-    if (typeof key !== 'string' || (value !== null && typeof value !== 'string')) return null;
-    headers.push({ key, value: value === null ? null : Buffer.from(value, 'base64') });
-  }
-  return headers;
 }
