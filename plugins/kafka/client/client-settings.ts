@@ -7,6 +7,7 @@ import type { KafkaClientSettings } from './kafkajs-client.js';
 import type { KafkajsSasl } from './kafkajs-internals.js';
 import { oauthLogin } from './oauth-login.js';
 import type { SaslSpec } from './sasl-options.js';
+import { tokenEndpoint } from './token-endpoint.js';
 import type { PemSource, TlsSpec } from './tls-options.js';
 
 /** @throws SyncError JOB_INVALID, where a file cannot be read or is no PEM, or the passphrase is wrong. */
@@ -16,7 +17,7 @@ export async function clientSettings(c: ConnectionSpec): Promise<KafkaClientSett
     brokers: c.brokers,
     clientId: c.clientId,
     tls: c.tls === null ? null : await tlsOf(c.tls),
-    sasl: sasl === null ? null : () => kafkajsSasl(sasl),
+    sasl: sasl === null ? null : saslOf(sasl),
     connectTimeoutMs: c.connectTimeoutMs,
     requestTimeoutMs: c.requestTimeoutMs,
   };
@@ -89,13 +90,15 @@ function contextOf(tls: TlsSpec, { ca, cert, key }: Pems): ReturnType<typeof cre
   );
 }
 
-function kafkajsSasl(sasl: SaslSpec): KafkajsSasl {
-  if (sasl.mechanism !== 'OAUTHBEARER') return { ...sasl };
-  const { token, tokenFile } = sasl;
+/** Makes a new object at each call: kafkajs writes to it. */
+function saslOf(sasl: SaslSpec): () => KafkajsSasl {
+  if (sasl.mechanism !== 'OAUTHBEARER') return () => ({ ...sasl });
+  const { token, tokenFile, endpoint } = sasl;
   const current = async (): Promise<string> => {
     const value = (token ?? (await textOf(tokenFile ?? '', 'sasl.tokenFile'))).trim();
     if (value !== '') return value;
     throw new SyncError('JOB_INVALID', 'the token is empty', { place: tokenFile ?? 'sasl.token' });
   };
-  return { mechanism: 'OAUTHBEARER', authenticationProvider: oauthLogin(current) };
+  const login = oauthLogin(endpoint === null ? current : tokenEndpoint(endpoint));
+  return () => ({ mechanism: 'OAUTHBEARER', authenticationProvider: login });
 }

@@ -12,6 +12,10 @@ export interface SaslOption {
   readonly password?: string | undefined;
   readonly token?: string | undefined;
   readonly tokenFile?: string | undefined;
+  readonly tokenUrl?: string | undefined;
+  readonly clientId?: string | undefined;
+  readonly clientSecret?: string | undefined;
+  readonly scope?: string | undefined;
 }
 
 export interface ConnectionOptions {

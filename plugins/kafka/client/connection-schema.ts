@@ -110,6 +110,23 @@ export const SASL = {
       minLength: 1,
       'x-secret': true,
     },
+    tokenUrl: {
+      title: 'Token endpoint',
+      description:
+        'For OAUTHBEARER: address that gives tokens for clientId and clientSecret (OAuth client credentials). A new one is asked for before the one at hand ends.',
+      type: 'string',
+      minLength: 1,
+      examples: ['https://login.example.com/oauth2/token'],
+      'x-secret': true,
+    },
+    clientId: { title: 'Client of OAuth', description: 'For tokenUrl.', type: 'string', examples: ['sync'] },
+    clientSecret: {
+      title: 'Secret of the client',
+      description: 'For tokenUrl; better not in the file: ${env:NAME} or ${file:path}.',
+      type: 'string',
+      'x-secret': true,
+    },
+    scope: { title: 'Scope', description: 'For tokenUrl, where it wants one.', type: 'string', examples: ['kafka'] },
   },
   examples: [{ mechanism: 'PLAIN', username: 'sync', password: '${env:KAFKA_PASSWORD}' }],
   'x-state': 'tuning',

@@ -2,6 +2,7 @@ import type { Finding } from 'syncx/plugin-api';
 import type { SaslOption } from './connection-options.js';
 import { parseJaasConfig } from './jaas-config.js';
 import type { Settings } from './java-settings.js';
+import type { ClientCredentials } from './token-endpoint.js';
 
 export type SaslSpec =
   | {
@@ -9,7 +10,13 @@ export type SaslSpec =
       readonly username: string;
       readonly password: string;
     }
-  | { readonly mechanism: 'OAUTHBEARER'; readonly token: string | null; readonly tokenFile: string | null };
+  /** One of the three is there. */
+  | {
+      readonly mechanism: 'OAUTHBEARER';
+      readonly token: string | null;
+      readonly tokenFile: string | null;
+      readonly endpoint: ClientCredentials | null;
+    };
 
 const MODULES: Readonly<Record<SaslSpec['mechanism'], string>> = {
   PLAIN: 'PlainLoginModule',
@@ -39,9 +46,11 @@ export class SaslFinder {
 
   fromOption(o: SaslOption): SaslSpec | null {
     if (o.mechanism === 'OAUTHBEARER') {
-      if ((o.token === undefined) === (o.tokenFile === undefined))
-        return this.#no('sasl', 'OAUTHBEARER needs one of token and tokenFile');
-      return { mechanism: o.mechanism, token: o.token ?? null, tokenFile: o.tokenFile ?? null };
+      if ([o.token, o.tokenFile, o.tokenUrl].filter((x) => x !== undefined).length !== 1)
+        return this.#no('sasl', 'OAUTHBEARER needs one of token, tokenFile and tokenUrl');
+      if (o.tokenUrl !== undefined)
+        return this.#credentials('sasl', 'tokenUrl', o.tokenUrl, [o.clientId, o.clientSecret, o.scope]);
+      return { mechanism: o.mechanism, token: o.token ?? null, tokenFile: o.tokenFile ?? null, endpoint: null };
     }
     const { mechanism, username, password } = o;
     if (username === undefined || password === undefined)
@@ -73,13 +82,46 @@ export class SaslFinder {
   }
 
   #tokenOf(): SaslSpec | null {
+    const s = this.#settings;
     const name = 'sasl.oauthbearer.token.endpoint.url';
-    const url = this.#settings.text(name);
-    const hint = 'Name a file with the token: `file:///path`, or sasl.tokenFile of the options.';
-    const path = this.#settings.path(name);
-    if (url === undefined) return this.#no(path, `OAUTHBEARER needs ${name}`, hint);
+    const url = s.text(name);
+    const path = s.path(name);
+    s.text('sasl.login.callback.handler.class'); // Java needs it named; here it is what there is
+    if (url === undefined) {
+      const hint =
+        'Name the address that gives tokens, or a file with one: `file:///path`, or sasl.tokenFile of the options.';
+      return this.#no(path, `OAUTHBEARER needs ${name}`, hint);
+    }
     const file = FILE_URL.exec(url)?.[1];
-    if (file === undefined) return this.#no(path, `of ${name} only file: is known`, hint);
-    return { mechanism: 'OAUTHBEARER', token: null, tokenFile: decodeURIComponent(file) };
+    if (file !== undefined)
+      return { mechanism: 'OAUTHBEARER', token: null, tokenFile: decodeURIComponent(file), endpoint: null };
+    const jaas = s.text('sasl.jaas.config');
+    const login = jaas === undefined ? null : parseJaasConfig(jaas);
+    if (typeof login === 'string')
+      return this.#no(s.path('sasl.jaas.config'), `sasl.jaas.config cannot be read: ${login}`);
+    const own = 'sasl.oauthbearer.client.credentials.client.';
+    return this.#credentials(path, name, url, [
+      s.text(`${own}id`) ?? login?.options.get('clientId'),
+      s.text(`${own}secret`) ?? login?.options.get('clientSecret'),
+      s.text('sasl.oauthbearer.scope') ?? login?.options.get('scope'),
+    ]);
+  }
+
+  #credentials(
+    path: string,
+    name: string,
+    url: string,
+    [clientId, clientSecret, scope]: readonly (string | undefined)[],
+  ): SaslSpec | null {
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+      return this.#no(path, `${name} is no address of http: or https:, nor of file:`);
+    if (clientId === undefined || clientSecret === undefined)
+      return this.#no(
+        path,
+        `${name} needs clientId and clientSecret`,
+        'In Java’s form they stand in sasl.jaas.config.',
+      );
+    const endpoint = { url, clientId, clientSecret, scope: scope ?? null };
+    return { mechanism: 'OAUTHBEARER', token: null, tokenFile: null, endpoint };
   }
 }

@@ -79,13 +79,32 @@ test('logins: options and Java settings give the same', () => {
   const token = { ...TO, 'security.protocol': 'SASL_SSL', 'sasl.mechanism': 'OAUTHBEARER' };
   const url = 'sasl.oauthbearer.token.endpoint.url';
   const fromFile = of({ ...token, [url]: 'file:///run/tok%20en' });
-  assert.deepEqual(fromFile.connection.sasl, { mechanism: 'OAUTHBEARER', token: null, tokenFile: '/run/tok en' });
+  const none = { mechanism: 'OAUTHBEARER', token: null, tokenFile: null, endpoint: null };
+  assert.deepEqual(fromFile.connection.sasl, { ...none, tokenFile: '/run/tok en' });
   assert.ok(fromFile.connection.tls);
-  assert.deepEqual(said({ ...token, [url]: 'https://idp/token' }), [
-    `!consumerSettings.${url}: of ${url} only file: is known`,
+  const oauth = { ...token, [url]: 'https://idp/token' };
+  assert.deepEqual(said(oauth), [`!consumerSettings.${url}: ${url} needs clientId and clientSecret`]);
+  assert.deepEqual(said({ ...token, [url]: 'ftp://idp/token' }), [
+    `!consumerSettings.${url}: ${url} is no address of http: or https:, nor of file:`,
+  ]);
+  const jaas = 'a.OAuthBearerLoginModule required clientId="c" clientSecret="s" scope="z";';
+  const own = 'sasl.oauthbearer.client.credentials.client.';
+  const handler = { 'sasl.login.callback.handler.class': 'x.OAuthBearerLoginCallbackHandler' };
+  const endpoint = { url: 'https://idp/token', clientId: 'c', clientSecret: 's', scope: 'z' };
+  for (const settings of [
+    { 'sasl.jaas.config': jaas, ...handler },
+    { [`${own}id`]: 'c', [`${own}secret`]: 's', 'sasl.oauthbearer.scope': 'z' },
+  ]) {
+    assert.deepEqual(said({ ...oauth, ...settings }), []);
+    assert.deepEqual(of({ ...oauth, ...settings }).connection.sasl, { ...none, endpoint });
+  }
+  const byOption = { mechanism: 'OAUTHBEARER', tokenUrl: endpoint.url, clientId: 'c', clientSecret: 's' } as const;
+  assert.deepEqual(of(TO, { sasl: byOption }).connection.sasl, { ...none, endpoint: { ...endpoint, scope: null } });
+  assert.deepEqual(said(TO, { sasl: { ...byOption, tokenFile: '/run/t' } }), [
+    '!sasl: OAUTHBEARER needs one of token, tokenFile and tokenUrl',
   ]);
   assert.deepEqual(said(TO, { sasl: { mechanism: 'OAUTHBEARER' } }), [
-    '!sasl: OAUTHBEARER needs one of token and tokenFile',
+    '!sasl: OAUTHBEARER needs one of token, tokenFile and tokenUrl',
   ]);
   assert.deepEqual(said(TO, { sasl: { mechanism: 'PLAIN', username: 'u' } }), [
     '!sasl: PLAIN needs username and password',
