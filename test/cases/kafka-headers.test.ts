@@ -50,44 +50,60 @@ kafkaTest('headers of all records and of a column; a cell that holds none is a d
   ]);
 });
 
-kafkaTest('headers are carried from topic to topic beside a value of JSON, and of text with a key', async (kafka) => {
-  await using source = await kafka.topic();
-  await using target = await kafka.topic();
-  const headers = [
-    { key: 'h', value: Buffer.from([0, 255]) },
-    { key: 'h', value: null },
-  ];
-  await source.send([{ value: '{"id":1}', headers }, { value: '{"id":2}' }]);
-  const expected = [
-    ['h', '00ff'],
-    ['h', null],
-  ];
-  for (const [codec, value, more] of [
-    ['json', 'id', {}],
-    ['text', 'message', { keyColumns: ['k'] }],
-  ] as const) {
-    using ws = new Workspace();
-    const column = [
-      { name: value, type: codec === 'json' ? 'int' : 'string' },
-      { name: 'k', value: 'key' },
-      { name: 'heads', meta: 'headers' },
+kafkaTest(
+  'headers and times are carried from topic to topic beside a value of JSON, and of text with a key',
+  async (kafka) => {
+    await using source = await kafka.topic();
+    await using target = await kafka.topic();
+    const headers = [
+      { key: 'h', value: Buffer.from([0, 255]) },
+      { key: 'h', value: null },
     ];
-    const parameter = {
-      brokers: kafka.brokers,
-      topic: source.name,
-      mode: 'earliest-offset',
-      bounded: 'latest-at-start',
-    };
-    const reader = { name: 'kafkareader', parameter: { ...parameter, codec, column } };
-    const columns = codec === 'json' ? { column: ['id'] } : {};
-    const r = await run(ws, reader, writes(kafka, target.name, { codec, headersColumn: 'heads', ...columns, ...more }));
-    assert.equal(r.code, 0, r.stderr);
-    assert.deepEqual((await target.records()).slice(-2).map(plain), [
-      ['{"id":1}', expected],
-      ['{"id":2}', []],
+    const timestamp = 1_700_000_000_123;
+    await source.send([
+      { value: '{"id":1}', headers, timestamp },
+      { value: '{"id":2}', timestamp: timestamp + 1 },
     ]);
-  }
-});
+    const expected = [
+      ['h', '00ff'],
+      ['h', null],
+    ];
+    for (const [codec, value, more] of [
+      ['json', 'id', {}],
+      ['text', 'message', { keyColumns: ['k'] }],
+    ] as const) {
+      using ws = new Workspace();
+      const column = [
+        { name: value, type: codec === 'json' ? 'int' : 'string' },
+        { name: 'k', value: 'key' },
+        { name: 'heads', meta: 'headers' },
+      ];
+      const parameter = {
+        brokers: kafka.brokers,
+        topic: source.name,
+        mode: 'earliest-offset',
+        bounded: 'latest-at-start',
+      };
+      const reader = { name: 'kafkareader', parameter: { ...parameter, codec, column } };
+      const columns = codec === 'json' ? { column: ['id'] } : {};
+      const r = await run(
+        ws,
+        reader,
+        writes(kafka, target.name, { codec, headersColumn: 'heads', ...columns, ...more }),
+      );
+      assert.equal(r.code, 0, r.stderr);
+      const copies = (await target.records()).slice(-2);
+      assert.deepEqual(copies.map(plain), [
+        ['{"id":1}', expected],
+        ['{"id":2}', []],
+      ]);
+      assert.deepEqual(
+        copies.map((c) => c.timestamp),
+        [timestamp, timestamp + 1],
+      );
+    }
+  },
+);
 
 kafkaTest('a column of headers that is not there is told before a record is written', async (kafka) => {
   await using topic = await kafka.topic();
