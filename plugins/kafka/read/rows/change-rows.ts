@@ -8,11 +8,12 @@ import {
   type RowOp,
   type RowSchema,
 } from 'syncx/plugin-api';
-import { isSpec, skipSpace, type JsonFault, type OtherCell, type RowKind, type WantedColumn } from 'syncx/plugin-kit';
+import { skipSpace, type JsonFault, type OtherCell, type RowKind, type WantedColumn } from 'syncx/plugin-kit';
 import type { RecordSlot } from '../../wire/record-reader.js';
 import { clear, newChange, type ChangeFormat } from './change.js';
 import { ChangeTables, type ChangeTable, type Included, type RowShape } from './change-tables.js';
-import { NO_KEY, NO_TEXT, NO_TIME, appendOther, isText, isTimed, rejected, type Place } from './record-cells.js';
+import { appendOther, rejected, type Place } from './record-cells.js';
+import { RecordCheck } from './record-check.js';
 import type { RecordRows } from './record-rows.js';
 
 export interface ChangeOptions {
@@ -32,8 +33,7 @@ export class ChangeRows implements RecordRows {
   readonly #place: Place;
   readonly #o: ChangeOptions;
   readonly #tables: ChangeTables;
-  readonly #keyed: boolean;
-  readonly #timed: boolean;
+  readonly #check: RecordCheck;
   readonly #change = newChange();
   readonly #other: OtherCell;
   readonly #kind: { op: RowOp; time: number } = { op: OP_INSERT, time: 0.5 };
@@ -48,8 +48,7 @@ export class ChangeRows implements RecordRows {
     this.#place = place;
     this.#o = options;
     this.#tables = new ChangeTables(format, columns, options.included);
-    this.#keyed = columns.some((c) => isSpec(c) && c.meta === 'key');
-    this.#timed = columns.some((c) => isSpec(c) && c.meta === 'timestamp');
+    this.#check = new RecordCheck(columns, true);
     // Of batches without rows; each row's section has the schema of its table.
     this.schema = internSchema([{ name: 'json', type: { is: 'json' } }]);
     this.#other = (builder, i) => {
@@ -63,16 +62,10 @@ export class ChangeRows implements RecordRows {
 
   append(r: RecordSlot, builder: BatchBuilder): void {
     if (r.valueStart < 0) return;
-    const fault = this.#fault(r) ?? this.#read(r, builder);
+    const fault = this.#check.fault(r) ?? this.#read(r, builder);
     if (fault === null) return;
     if (typeof fault === 'string') builder.reject(rejected(r, this.#place, null, fault));
     else builder.reject(rejected(r, this.#place, fault.column, fault.reason));
-  }
-
-  #fault(r: RecordSlot): string | null {
-    if (!isText(r, r.valueStart, r.valueEnd)) return NO_TEXT;
-    if (this.#keyed && !isText(r, r.keyStart, r.keyEnd)) return NO_KEY;
-    return this.#timed && !isTimed(r) ? NO_TIME : null;
   }
 
   #read(r: RecordSlot, builder: BatchBuilder): JsonFault | string | null {

@@ -1,17 +1,8 @@
 import { OP_INSERT, type BatchBuilder, type RowSchema } from 'syncx/plugin-api';
 import { fromRecord, type ColumnSpec, type OtherCell } from 'syncx/plugin-kit';
 import type { RecordSlot } from '../../wire/record-reader.js';
-import {
-  NO_KEY,
-  NO_TEXT,
-  NO_TIME,
-  NO_VALUE,
-  appendOther,
-  isText,
-  isTimed,
-  rejected,
-  type Place,
-} from './record-cells.js';
+import { NO_VALUE, appendOther, rejected, type Place } from './record-cells.js';
+import { RecordCheck } from './record-check.js';
 import type { NullValues, RecordRows } from './record-rows.js';
 
 export interface PickFault {
@@ -33,15 +24,13 @@ export abstract class PickedRows implements RecordRows {
   /** For the columns that are not in the value. */
   protected readonly other: OtherCell;
   readonly #o: PickedOptions;
-  readonly #keyed: boolean;
-  readonly #timed: boolean;
+  readonly #check: RecordCheck;
   #record: RecordSlot | null = null;
 
   constructor(o: PickedOptions) {
     this.#o = o;
     const { wanted, place } = o;
-    this.#keyed = wanted.some((c) => c.meta === 'key');
-    this.#timed = wanted.some((c) => c.meta === 'timestamp');
+    this.#check = new RecordCheck(wanted, o.text);
     this.other = (builder, i) => {
       const column = wanted[i];
       if (column !== undefined && this.#record !== null) appendOther(builder, column, this.#record, place);
@@ -61,10 +50,8 @@ export abstract class PickedRows implements RecordRows {
   protected abstract pick(r: RecordSlot, builder: BatchBuilder): PickFault | null;
 
   #fault(r: RecordSlot): PickFault | null {
-    if (this.#o.text && !isText(r, r.valueStart, r.valueEnd)) return { column: null, reason: NO_TEXT };
-    if (this.#keyed && !isText(r, r.keyStart, r.keyEnd)) return { column: null, reason: NO_KEY };
-    if (this.#timed && !isTimed(r)) return { column: null, reason: NO_TIME };
-    return null;
+    const reason = this.#check.fault(r);
+    return reason === null ? null : { column: null, reason };
   }
 
   #appendNull(r: RecordSlot, builder: BatchBuilder): PickFault | null {
