@@ -1,8 +1,9 @@
-// Runs every built test with Node's own runner. Arguments narrow by a part of the path: `npm test -- crash`.
+// Runs every built test with Node's own runner, in two lanes: test-lanes.mjs. Arguments narrow by a part of the path:
+// `npm test -- crash`.
 // Starts the servers that the chosen tests need, and stops them at the end: test-services.mjs.
-import { spawn } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { runTests } from './test-lanes.mjs';
 import { inCI, neededBy, ownServers, skipCounter, startServices, stopServices } from './test-services.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -35,15 +36,9 @@ if (failed.size > 0) process.stdout.write(`SKIPPED: tests without their server: 
 
 const own = needed.size > 0 ? ownServers() : null;
 const skips = failed.size > 0 ? skipCounter() : null;
-const child = spawn(
-  process.execPath,
-  ['-C', 'development', '--enable-source-maps', '--test', '--test-reporter=spec', ...(skips?.args ?? []), ...files],
-  { stdio: 'inherit', cwd: root, env: { ...env, ...own?.env } },
-);
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
-child.on('close', (code) => {
-  own?.stop();
-  stopServices(started);
-  if (skips) process.stdout.write(`SKIPPED: ${skips.count()} tests without their server: ${lacking}\n`);
-  process.exitCode = code ?? 1;
-});
+const run = runTests(files, { cwd: root, env: { ...env, ...own?.env }, more: (lane) => skips?.args(lane) ?? [] });
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => run.kill(signal));
+process.exitCode = await run.done;
+own?.stop();
+stopServices(started);
+if (skips) process.stdout.write(`SKIPPED: ${skips.count()} tests without their server: ${lacking}\n`);

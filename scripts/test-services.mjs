@@ -97,17 +97,20 @@ export function ownServers() {
   };
 }
 
-/** Arguments for the test runner that count tests skipped for want of a server, and the count after the run. */
+/** Arguments for each lane of the test runner that count tests skipped for want of a server, and the count after the run. */
 export function skipCounter() {
   const dir = mkdtempSync(join(tmpdir(), 'syncx-skipped-'));
-  const out = join(dir, 'names');
   const reporter = join(import.meta.dirname, 'skipped-reporter.mjs');
   return {
-    args: ['--test-reporter-destination=stdout', `--test-reporter=${reporter}`, `--test-reporter-destination=${out}`],
+    args: (lane) => [
+      '--test-reporter-destination=stdout',
+      `--test-reporter=${reporter}`,
+      `--test-reporter-destination=${join(dir, String(lane))}`,
+    ],
     count() {
-      const lines = existsSync(out) ? readFileSync(out, 'utf8').split('\n').length - 1 : 0;
+      const lines = readdirSync(dir).flatMap((name) => readFileSync(join(dir, name), 'utf8').split('\n').slice(1));
       rmSync(dir, { recursive: true, force: true });
-      return lines;
+      return lines.length;
     },
   };
 }
