@@ -194,6 +194,42 @@ serverTest(
   },
 );
 
+/** The index by which the server would read the rows now; null: none. */
+async function indexOf(db: OwnDatabase, where: string): Promise<string | null> {
+  const [row] = await db.query(`explain select * from s where ${where}`);
+  return row?.[5]?.toString() ?? null;
+}
+
+serverTest(
+  MYSQL_SERVERS,
+  'a table without a key, killed: rows come again in the order that they had, though the server would now take an index',
+  async (server) => {
+    await using db = await ownDatabase(server.url);
+    using ws = new Workspace();
+    // By the index they come the other way round.
+    const table = { ...source('int', (n) => String(1000 - n), 180), keys: 'key (up)' };
+    await makeSource(db, table);
+    await makeTarget(db, table);
+    const where = 'up > 0 and up <= 1000';
+    const before = await indexOf(db, where);
+    const r = await runKilled({
+      ws,
+      job: { reader: mysqlReader(db, 's', { where }), writer: mysqlWriter(db, 't'), setting: slow(1, BATCH) },
+      kills: ['write.after#3', 'ckpt.after#3'],
+      between: async (i) => {
+        assert.ok(isInsideSplit(ws));
+        if (i > 0) return;
+        const more = Array.from({ length: 4000 }, (_, n) => [String(10_000 + n), '2000', PAD]);
+        await insertRows(db, 's', more);
+        await db.query('analyze table s');
+      },
+    });
+    assertDone(r);
+    assert.deepEqual([before, await indexOf(db, where)], [null, 'up']);
+    assert.deepEqual(await rowsOf(db, 't', COLUMNS), await rowsOf(db, `s where ${where}`, COLUMNS));
+  },
+);
+
 const start = (ws: Workspace, job: string, failpoint?: string): SyncProcess =>
   startSync(['run', job, '--output', 'json'], { cwd: ws.dir, ...(failpoint === undefined ? {} : { failpoint }) });
 

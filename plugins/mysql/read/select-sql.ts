@@ -1,6 +1,7 @@
 /** The SELECT that reads a split, or what is left of it. */
 import type { KeyValue } from '../sql/literals.js';
 import { beyond, nullPredicate, rangePredicate, windowPredicate } from './plan/key-predicate.js';
+import { scanHint, type Scan } from './pinned-scan.js';
 import type { ReadShape } from './read-shape.js';
 import type { Shape, SplitSpec } from './split-spec.js';
 
@@ -29,13 +30,17 @@ function afterKey(shape: Shape, key: readonly KeyValue[]): string {
   );
 }
 
-/** `after`: the last key that was read; null: from the split's start, which is also where positions count rows. */
+/**
+ * `after`: the last key that was read; null: from the split's start, which is also where positions count rows. `scan`: of
+ * shapes without an order key.
+ */
 export function selectSql(
   read: ReadShape,
   shape: Shape,
   spec: SplitSpec,
   where: string | null,
   after: readonly KeyValue[] | null,
+  scan?: Scan,
 ): string {
   const selected = [...read.columns, ...read.hidden].filter((c) => c.constant === null).map((c) => c.select);
   const conditions = splitConditions(spec, where);
@@ -43,5 +48,5 @@ export function selectSql(
   const list = selected.length === 0 ? 'null' : selected.join(', ');
   const filter = conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
   const order = read.orderBy.length === 0 ? '' : ` order by ${read.orderBy.join(', ')}`;
-  return `select ${list} from ${read.from}${filter}${order}`;
+  return `select ${list} from ${read.from}${scanHint(scan)}${filter}${order}`;
 }

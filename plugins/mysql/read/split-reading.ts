@@ -4,6 +4,7 @@ import type { Wake } from 'syncx/plugin-kit';
 import { isConnectionLost } from '../connect/mysql-errors.js';
 import type { Session } from '../connect/session.js';
 import type { LaneOptions } from './lane-options.js';
+import { chosenScan, type Scan } from './pinned-scan.js';
 import type { ReadShape } from './read-shape.js';
 import { selectSql } from './select-sql.js';
 import type { Shape, SplitPosition, SplitSpec } from './split-spec.js';
@@ -79,9 +80,10 @@ export class SplitReading {
     const after = position !== null && 'key' in position && position.key.length > 0 ? position.key : null;
     const counted = position !== null && 'rows' in position && position.rows > 0 ? position : null;
     const session = await this.#p.session(this.#shape.connection, signal);
-    const sql = selectSql(this.#read, this.#shape, spec, options.where, after);
+    const scan = counted === null ? await this.#chosenScan(session, spec) : counted.scan;
+    const sql = selectSql(this.#read, this.#shape, spec, options.where, after, scan);
     const batch = { ...lane.batch, bytes: Math.min(lane.batch.bytes, BATCH_BYTES) };
-    const streaming = { splitId: this.#splitId, zeroDate: options.zeroDate, batch, counted };
+    const streaming = { splitId: this.#splitId, zeroDate: options.zeroDate, batch, counted, scan };
     const stream = await SplitStream.open(this.#read, session, sql, streaming, wake);
     while (!stopped(signal)) {
       if (this.#p.held(this.#splitId)) {
@@ -97,6 +99,13 @@ export class SplitReading {
         yield { ...batch, position: show(reached) };
       }
     }
+  }
+
+  /** Of rows with an order of their own it is left to the server. */
+  async #chosenScan(session: Session, spec: SplitSpec): Promise<Scan | undefined> {
+    if (this.#read.key.length > 0) return undefined;
+    const sql = selectSql(this.#read, this.#shape, spec, this.#p.options.where, null);
+    return chosenScan(session, this.#shape, sql);
   }
 
   /** Waits before the next try. @throws `e` where another try is of no use, or there were enough. */

@@ -1,6 +1,7 @@
 /** What planner and lanes of the reader tell each other; plain JSON, kept in checkpoints. */
 import { SyncError, type JsonValue, type Split } from 'syncx/plugin-api';
 import type { KeyValue } from '../sql/literals.js';
+import type { Scan } from './pinned-scan.js';
 import type { TableMark } from './table-mark.js';
 
 /** A column as it was when the run began. */
@@ -107,9 +108,12 @@ export interface SplitSpec {
  * Where a lane is in a split.
  * - `key`: all rows up to and with this key (of `orderKey`) are read.
  * - `rows`, `hash`: the first `rows` rows are read, and their bytes have this hash: a resume reads them again, compares and
- *   goes on behind them.
+ *   goes on behind them. `scan`: by which index the server gave them; missing: unknown, or of an earlier version.
  */
-export type SplitPosition = { readonly key: readonly KeyValue[] } | { readonly rows: number; readonly hash: string };
+export type SplitPosition =
+  { readonly key: readonly KeyValue[] } | { readonly rows: number; readonly hash: string; readonly scan?: Scan };
+
+export type CountedPosition = Extract<SplitPosition, { readonly rows: number }>;
 
 /** A column of the table or query itself. */
 export const isOwn = (c: ShapeColumn | ConstantColumn): c is ShapeColumn =>

@@ -5,10 +5,11 @@ import type { FieldPacket } from '../connect/raw-connection.js';
 import type { RowPacket } from '../connect/row-text.js';
 import type { Session } from '../connect/session.js';
 import { checkFields } from './check-fields.js';
+import type { Scan } from './pinned-scan.js';
 import type { ReadShape } from './read-shape.js';
 import { RowHash } from './row-hash.js';
 import { RowPacker } from './row-packer.js';
-import type { SplitPosition } from './split-spec.js';
+import type { CountedPosition, SplitPosition } from './split-spec.js';
 
 /** So many batches wait for the writer at most; then the server's socket is left alone. */
 const MOST_WAITING = 2;
@@ -18,7 +19,9 @@ export interface StreamOptions {
   readonly zeroDate: ZeroDate;
   readonly batch: BatchTarget;
   /** Position of shapes without an order key, from which the result is read again; null: its start, or there is a key. */
-  readonly counted: { readonly rows: number; readonly hash: string } | null;
+  readonly counted: CountedPosition | null;
+  /** For positions of shapes without an order key. */
+  readonly scan: Scan | undefined;
 }
 
 /** A batch, and where the split is behind it; the batch itself does not say it. */
@@ -116,10 +119,11 @@ export class SplitStream {
   }
 
   #finishBatch(): void {
+    const { scan } = this.#options;
     const position: SplitPosition =
       this.#hash === null
         ? { key: this.#packer.lastKey(this.#builder) }
-        : { rows: this.#hash.rows, hash: this.#hash.digest };
+        : { rows: this.#hash.rows, hash: this.#hash.digest, ...(scan === undefined ? {} : { scan }) };
     this.#waiting.push({ batch: this.#builder.finish(this.#options.splitId, null, this.#bytes), position });
     this.#bytes = 0;
     if (this.#waiting.length >= MOST_WAITING && !this.#paused) {
