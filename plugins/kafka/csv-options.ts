@@ -5,5 +5,9 @@ export const CSV_OPTIONS = {
   fieldDelimiter: { ...FIELD_DELIMITER, 'x-aliases': ['csv.field-delimiter'] },
   quoteChar: { ...QUOTE_CHAR, 'x-aliases': ['csv.quote-character'] },
   escapeChar: { ...ESCAPE_CHAR, 'x-aliases': ['csv.escape-character'] },
-  nullFormat: { ...NULL_FORMAT, 'x-aliases': ['csv.null-literal'] },
+  nullFormat: {
+    ...NULL_FORMAT,
+    description: 'In csv, the unquoted text that stands for NULL; a quoted field is never NULL.',
+    'x-aliases': ['csv.null-literal'],
+  },
 } as const;

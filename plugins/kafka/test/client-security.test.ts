@@ -12,6 +12,7 @@ import { openKafkajsClient } from '../client/kafkajs-client.js';
 import { partitionError } from '../client/partition-error.js';
 import { handMadeBatch } from './hand-made-batch.js';
 import { never, onKafka, type KafkaVariable, type TestBroker } from './kafka-servers.js';
+import { unsignedToken } from './unsigned-token.js';
 
 const PLAIN = 'org.apache.kafka.common.security.plain.PlainLoginModule';
 const T0 = 1_700_000_000_000;
@@ -50,12 +51,6 @@ async function login(
 ): Promise<string> {
   await using client = await open(b, listener, o, settings);
   return await refusal(client.metadata([], never));
-}
-
-function unsignedToken(sub: string, seconds: number): string {
-  const part = (o: object): string => Buffer.from(JSON.stringify(o)).toString('base64url');
-  const now = Math.floor(Date.now() / 1000);
-  return `${part({ alg: 'none' })}.${part({ sub, iat: now, exp: now + seconds })}.`;
 }
 
 onKafka('SASL: each mechanism, right and wrong', async (b) => {

@@ -11,6 +11,7 @@ import { connectionOf } from '../client/connection-options.js';
 import { openKafkajsClient } from '../client/kafkajs-client.js';
 import { tokenEndpoint } from '../client/token-endpoint.js';
 import { never, onKafka } from './kafka-servers.js';
+import { unsignedToken } from './unsigned-token.js';
 
 interface Answer {
   readonly status?: number;
@@ -45,18 +46,12 @@ async function endpoint(answer: () => Answer): Promise<Endpoint> {
   };
 }
 
-function unsignedToken(sub: string): string {
-  const part = (o: object): string => Buffer.from(JSON.stringify(o)).toString('base64url');
-  const now = Math.floor(Date.now() / 1000);
-  return `${part({ alg: 'none' })}.${part({ sub, iat: now, exp: now + 100 })}.`;
-}
-
 const CLIENT = { clientId: 'c', clientSecret: 'hush-hush', scope: 'kafka read' };
 const AUTHORIZATION = `Basic ${Buffer.from('c:hush-hush').toString('base64')}`;
 
 onKafka('a client logs in with the token of its endpoint, and asks once for as long as that holds', async (b) => {
   await using idp = await endpoint(() => ({
-    body: JSON.stringify({ access_token: unsignedToken('sync'), expires_in: 100 }),
+    body: JSON.stringify({ access_token: unsignedToken('sync', 100), expires_in: 100 }),
   }));
   const jaas = `x.OAuthBearerLoginModule required clientId="c" clientSecret="hush-hush" scope="kafka read";`;
   const settings = {

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { BatchBuilder } from 'syncx/plugin-api';
+import { MinuteText } from './minute-text.js';
 
 /** Why bytes are not what the schema says. */
 export class AvroFault extends Error {}
@@ -15,6 +16,7 @@ export class AvroBytes {
   bytes: Buffer = Buffer.alloc(0);
   at = 0;
   end = 0;
+  readonly minutes = new MinuteText();
 
   take(bytes: Buffer, start: number, end: number): void {
     this.bytes = bytes;

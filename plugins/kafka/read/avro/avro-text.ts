@@ -1,5 +1,6 @@
 /** Values of logical types as the texts of cells (docs/specs/cells.md). */
 import { AvroFault } from './avro-bytes.js';
+import type { MinuteText } from './minute-text.js';
 
 /** Digits of a two's complement number, most significant byte first; no byte is 0. */
 export function decimalText(
@@ -48,20 +49,11 @@ function bigSplit(n: bigint, unit: bigint): [number, number] {
   return [Number((n - rest) / unit), Number(rest)];
 }
 
-/** Times that come one after another are mostly of one minute. */
-let lastMinute = Number.NaN;
-let lastText = '';
-
 /** `2024-03-31 01:30:00.123`, of a number of thousandths, millionths or billionths since 1970. */
-export function timestampText(n: number | bigint, fraction: 3 | 6 | 9): string {
+export function timestampText(n: number | bigint, fraction: 3 | 6 | 9, minutes: MinuteText): string {
   const [seconds, rest] = split(n, fraction);
   const minute = Math.floor(seconds / 60);
-  if (minute !== lastMinute) {
-    const iso = isoOf(minute * 60_000);
-    lastText = `${iso.slice(0, 10)} ${iso.slice(11, 17)}`;
-    lastMinute = minute;
-  }
-  return `${lastText}${two(seconds - minute * 60)}.${rest}`;
+  return `${minutes.of(minute, isoOf)}${two(seconds - minute * 60)}.${rest}`;
 }
 
 const MOST_SECONDS = 838 * 3600 + 59 * 60 + 59;

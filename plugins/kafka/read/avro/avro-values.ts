@@ -191,9 +191,9 @@ function textOf(t: AvroType, c: AvroBytes): string {
     case 'boolean':
       return String(c.boolean());
     case 'int':
-      return numberText(c.int(), t.logical);
+      return numberText(c.int(), t.logical, c);
     case 'long':
-      return numberText(c.long(), t.logical);
+      return numberText(c.long(), t.logical, c);
     case 'float':
       return float32Text(c.float());
     case 'double':
@@ -218,7 +218,7 @@ function textOf(t: AvroType, c: AvroBytes): string {
   }
 }
 
-function numberText(n: number | bigint, logical: Logical | null): string {
+function numberText(n: number | bigint, logical: Logical | null, c: AvroBytes): string {
   switch (logical?.is) {
     case 'date':
       return dateText(Number(n));
@@ -226,7 +226,7 @@ function numberText(n: number | bigint, logical: Logical | null): string {
       return timeText(n, logical.fraction);
     case 'timestamp':
     case 'datetime':
-      return timestampText(n, logical.fraction);
+      return timestampText(n, logical.fraction, c.minutes);
     default:
       return String(n);
   }
