@@ -40,6 +40,7 @@ export function sumProgress(parts: readonly Progress[]): Progress {
     epochs: sum((p) => p.epochs),
     splits: { done: sum((p) => p.splits.done), open: sum((p) => p.splits.open), bytes },
     restarts: sum((p) => p.restarts),
+    lag: parts.every((p) => p.lag === null) ? null : sum((p) => p.lag ?? 0),
     checkpoint: null, // each part has its own
   };
 }
@@ -63,6 +64,7 @@ export function progressLine(
     parts.push(`${((100 * c.bytesRead) / total).toFixed(0)} % of ${formatBytes(total)}`);
     if (rate.bytes > 0) parts.push(`ETA ${formatDuration((total - c.bytesRead) / rate.bytes)}`);
   }
+  if (p.lag !== null) parts.push(`lag ${formatCount(p.lag)}`);
   if (c.dirty > 0) parts.push(`${formatCount(c.dirty)} dirty`);
   if (p.restarts > 0) parts.push(`${String(p.restarts)} restarts`);
   parts.push(`${String(p.epochs)} epochs`, formatDuration(seconds));
@@ -78,9 +80,11 @@ export function followProgress(progress: () => Progress, live: boolean, line: St
     const p = progress();
     const now = performance.now();
     const rate = meter.add(now, p.counters.read, p.counters.bytesRead);
+    const lag = p.lag === null ? {} : { lag: p.lag };
     const text = progressLine(p, rate, (now - began) / 1000);
     if (live) line.show(text);
-    else log.info({ phase: p.phase, ...p.counters, epochs: p.epochs, rowsPerSecond: Math.round(rate.rows) }, text);
+    else
+      log.info({ phase: p.phase, ...p.counters, epochs: p.epochs, ...lag, rowsPerSecond: Math.round(rate.rows) }, text);
   };
   const timer = setInterval(tell, live ? LIVE_MS : LOG_MS);
   timer.unref();

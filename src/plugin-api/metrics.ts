@@ -8,6 +8,18 @@ export interface MetricSpec {
   readonly help: string;
 }
 
+/**
+ * Gauge for readers of sources without an end: records that stand in the source behind the ones that the lane has delivered.
+ * `sync status` and the progress line show the sum over the lanes.
+ */
+export const SOURCE_LAG = {
+  name: 'lag',
+  kind: 'gauge',
+  group: 'source',
+  unit: 'rows',
+  help: 'Records of the source that were not read yet.',
+} as const satisfies MetricSpec;
+
 export interface Counter {
   add(n: number): void;
 }

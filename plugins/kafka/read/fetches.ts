@@ -119,6 +119,7 @@ export class Fetches {
         p.fresh = false;
         const fetched = byName.get(`${p.spec.topic} ${String(p.spec.partition)}`);
         if (fetched === undefined) continue;
+        p.sees(fetched);
         if (fetched.error === null && fetched.records.length === 0) {
           p.idle = whole;
           p.failures = 0;

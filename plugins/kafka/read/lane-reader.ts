@@ -1,5 +1,7 @@
 import {
+  SOURCE_LAG,
   SyncError,
+  type Gauge,
   type LaneContext,
   type LaneReader,
   type Position,
@@ -28,6 +30,9 @@ export interface LaneReading {
 const RENEWED = 'INCONSISTENT_TOPIC_ID';
 const NOTHING = { highWatermark: -1, lastStableOffset: -1, logStartOffset: -1, aborted: [], records: Buffer.alloc(0) };
 
+/** How often the lag is told while there is something to read. */
+const LAG_MS = 250;
+
 /** A call, as the compiler takes a property that was false before an `await` for false after it. */
 const stopped = (signal: AbortSignal): boolean => signal.aborted;
 
@@ -55,11 +60,14 @@ export class KafkaLaneReader implements LaneReader {
   readonly #wake = new Wake();
   readonly #closing = new AbortController();
   readonly #fetches: Fetches;
+  readonly #lag: Gauge;
+  #lagTold = 0;
 
   constructor(client: KafkaClient, lane: LaneContext, options: LaneReading) {
     this.#client = client;
     this.#lane = lane;
     this.#o = options;
+    this.#lag = lane.metrics.gauge(SOURCE_LAG);
     this.#fetches = new Fetches({
       client,
       log: lane.log,
@@ -121,7 +129,9 @@ export class KafkaLaneReader implements LaneReader {
         if (answer !== undefined) {
           const batch = await this.#nextOf(answer, signal);
           if (batch !== null && !stopped(signal)) yield batch;
+          this.#tellLag(LAG_MS);
         } else {
+          this.#tellLag(0);
           for (const p of this.#finished()) yield p.end();
           this.#fetches.throwIfFailed();
           await this.#wake.wait(this.#untilDue());
@@ -132,6 +142,16 @@ export class KafkaLaneReader implements LaneReader {
     } finally {
       signal.removeEventListener('abort', this.#wake.ring);
     }
+  }
+
+  /** Unless it was told less than so many ms ago. */
+  #tellLag(ms: number): void {
+    const now = performance.now();
+    if (now - this.#lagTold < ms) return;
+    this.#lagTold = now;
+    let lag = 0;
+    for (const p of this.#partitions.values()) lag += p.lag;
+    this.#lag.set(lag);
   }
 
   #finished(): readonly PartitionReading[] {

@@ -45,6 +45,8 @@ export class PartitionReading {
   maxBytes = FETCH_BYTES;
   #offset: number;
   #fetchOffset: number;
+  /** Of the last record that may be read, and one more. */
+  #end = 0;
   readonly #rows: RecordRows;
   readonly #target: BatchTarget;
   readonly #committedOnly: boolean;
@@ -98,6 +100,16 @@ export class PartitionReading {
   get #wanted(): boolean {
     const { stop } = this.spec;
     return !this.broken && !this.held && !this.ended && (stop === null || this.#fetchOffset < stop);
+  }
+
+  /** Whatever a broker says of it. */
+  sees({ error, highWatermark, lastStableOffset }: FetchedPartition): void {
+    if (error === null) this.#end = this.#committedOnly ? lastStableOffset : highWatermark;
+  }
+
+  /** Records of the run that are there and were not read, control records with them; 0 before a broker has said it. */
+  get lag(): number {
+    return Math.max(0, Math.min(this.#end, this.spec.stop ?? this.#end) - this.#offset);
   }
 
   /** An answer with records, or with an error, is to be read. */

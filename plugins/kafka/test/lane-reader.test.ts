@@ -13,7 +13,8 @@ const silent = { debug: () => undefined, info: () => undefined, warn: () => unde
 
 /** Batches of one row. */
 function laneReader(client: KafkaClient): KafkaLaneReader {
-  const lane = { batch: { bytes: 1 << 20, rows: 1 }, log: silent, signal: never } as unknown as LaneContext;
+  const metrics = { gauge: () => ({ set: () => undefined }) };
+  const lane = { batch: { bytes: 1 << 20, rows: 1 }, log: silent, metrics, signal: never } as unknown as LaneContext;
   return new KafkaLaneReader(client, lane, {
     committedOnly: true,
     whenGone: 'fail',

@@ -34,13 +34,14 @@ export async function statusCommand(args: StatusArguments): Promise<number> {
 }
 
 function table(all: readonly JobStatus[]): readonly string[] {
-  const head = ['STATE', 'PID', 'ROWS', 'ROWS/S', 'DIRTY', 'EPOCH', 'CHECKPOINT', 'JOB'];
+  const head = ['STATE', 'PID', 'ROWS', 'ROWS/S', 'LAG', 'DIRTY', 'EPOCH', 'CHECKPOINT', 'JOB'];
   const count = (n: number | null): string => (n === null ? '-' : formatCount(n));
   const rows = all.map((s) => [
     stateText(s),
     count(s.pid).replaceAll(',', ''),
     count(s.rows),
     count(s.rowsPerSecond),
+    count(s.lag),
     count(s.dirty),
     String(s.epoch),
     s.checkpointAgeMs === null ? '-' : `${formatDuration(s.checkpointAgeMs / 1000)} ago`,

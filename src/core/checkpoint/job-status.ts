@@ -32,6 +32,8 @@ export interface JobStatus {
   readonly written: number | null;
   readonly dirty: number | null;
   readonly rowsPerSecond: number | null;
+  /** Of a running job: records of an endless source that were not read yet. */
+  readonly lag: number | null;
   /** The last checkpoint and its age. */
   readonly epoch: number;
   readonly checkpointAgeMs: number | null;
@@ -116,6 +118,7 @@ function ofRunning(jobId: string, owner: Owner | null, run: StateListing | null)
     written: live?.written ?? null,
     dirty: live?.dirty ?? null,
     rowsPerSecond: live?.rowsPerSecond ?? null,
+    lag: live?.lag ?? null,
     epoch: live?.checkpoint?.epoch ?? run?.epoch ?? 0,
     checkpointAgeMs: at === null ? null : Math.max(0, Date.now() - at),
     toldMsAgo: live ? Math.max(0, Date.now() - live.at) : null,
@@ -163,6 +166,7 @@ const NOTHING: JobStatus = {
   written: null,
   dirty: null,
   rowsPerSecond: null,
+  lag: null,
   epoch: 0,
   checkpointAgeMs: null,
   toldMsAgo: null,

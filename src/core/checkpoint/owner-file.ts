@@ -19,6 +19,8 @@ export interface LiveState extends Counters {
   /** Rows read per second since the note before; null: not known yet. */
   readonly rowsPerSecond: number | null;
   readonly restarts: number;
+  /** Missing: an earlier version wrote it. */
+  readonly lag?: number | null;
   /** The last durable checkpoint; null: there is none yet. */
   readonly checkpoint: Progress['checkpoint'];
 }

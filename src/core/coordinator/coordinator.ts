@@ -23,6 +23,7 @@ import type { Counters, Progress } from '../job/run-types.js';
 import type { JobSettings } from '../../job/job-spec.js';
 import type { BarrierReport, LaneEnd, LaneEvents, LaneHost } from '../lane/lane-host.js';
 import { FIRST, showingRows, type DirtyLimit } from '../limits/dirty-limit.js';
+import { sourceLag } from '../observe/source-lag.js';
 import { SplitQueue } from './split-queue.js';
 import { openAfter, positionsOf } from './split-positions.js';
 import { barrierTimeout, prepareTimeout, stopTimeout } from './timeouts.js';
@@ -91,16 +92,13 @@ export class Coordinator implements LaneEvents {
     return this.#epochs;
   }
 
-  get checkpoint(): Progress['checkpoint'] {
-    return this.#checkpoint;
-  }
-
   get moved(): Counters {
     return addCounters(this.#p.restored.base, ...this.#lanes.map((l) => l.counters()));
   }
 
-  get splits(): SplitQueue['progress'] {
-    return this.#queue?.progress ?? { done: 0, open: 0, bytes: null };
+  get progress(): Pick<Progress, 'splits' | 'lag' | 'checkpoint'> {
+    const splits = this.#queue?.progress ?? { done: 0, open: 0, bytes: null };
+    return { splits, lag: sourceLag(this.#lanes), checkpoint: this.#checkpoint };
   }
 
   /** How the lanes are to be closed, given where the last epoch got to. */

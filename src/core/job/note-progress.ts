@@ -14,7 +14,7 @@ export function noteProgress(
   let known = false;
   const note = (): void => {
     const { progress, runId } = look();
-    const { phase, counters, restarts, checkpoint } = progress;
+    const { phase, counters, restarts, lag, checkpoint } = progress;
     const at = Date.now();
     // What an earlier start has read is no rate of this one; nor is what a restart has taken back.
     const rows = Math.max(0, counters.read - before.read);
@@ -22,7 +22,7 @@ export function noteProgress(
     known = phase === 'running';
     before = { at, read: counters.read };
     const shown = stop.aborted && phase !== 'done' ? 'stopping' : phase;
-    void lock.note({ at, phase: shown, runId, ...counters, rowsPerSecond, restarts, checkpoint });
+    void lock.note({ at, phase: shown, runId, ...counters, rowsPerSecond, restarts, lag, checkpoint });
   };
   const timer = setInterval(note, NOTE_MS);
   timer.unref();

@@ -129,9 +129,8 @@ class JobStart {
       phase: this.#done ? 'done' : (this.#attempt?.phase ?? 'starting'),
       counters: this.#withEarlier(c?.moved ?? this.#counted?.coordinator?.committed ?? NO_COUNTERS),
       epochs: (c?.epochs ?? 0) + (this.#earlier?.epochs ?? 0),
-      splits: c?.splits ?? { done: 0, open: 0, bytes: null },
       restarts: this.#restarts,
-      checkpoint: c?.checkpoint ?? null,
+      ...(c?.progress ?? { splits: { done: 0, open: 0, bytes: null }, lag: null, checkpoint: null }),
     };
   }
 

@@ -20,6 +20,8 @@ export interface Progress {
   /** Splits read to their end, open now, and estimated bytes of those seen; bytes null where unknown. */
   readonly splits: { readonly done: number; readonly open: number; readonly bytes: number | null };
   readonly restarts: number;
+  /** Records of the source that were not read yet; null: it has an end, or does not say. */
+  readonly lag: number | null;
   /** The last durable checkpoint of the run, and when it was made (ms since 1970); null: there is none yet. */
   readonly checkpoint: { readonly epoch: number; readonly at: number } | null;
 }

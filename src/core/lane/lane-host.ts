@@ -4,6 +4,7 @@
  */
 import type {
   ErrorReport,
+  JsonObject,
   JsonValue,
   Position,
   RejectedRow,
@@ -69,6 +70,8 @@ export interface LaneHost {
   close(end: LaneEnd): Promise<void>;
   /** Live, for progress: what the lane moved in this attempt. */
   counters(): Counters;
+  /** The lane's instruments, as of a moment ago. */
+  metrics(): JsonObject;
 }
 
 export interface LaneEnd {

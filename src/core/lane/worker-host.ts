@@ -145,6 +145,10 @@ export class WorkerHost implements LaneHost {
     }
   }
 
+  metrics(): JsonObject {
+    return this.#metrics;
+  }
+
   #post(message: ToLane): void {
     this.#worker?.postMessage(message);
   }

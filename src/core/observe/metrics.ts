@@ -77,8 +77,11 @@ export class MetricRegistry implements Metrics {
   }
 }
 
+/** Key of a metric in a snapshot. */
+export const metricKey = (spec: MetricSpec): string => `${spec.group}.${spec.name}`;
+
 function get<T>(map: Map<string, T>, spec: MetricSpec, make: () => T): T {
-  const key = `${spec.group}.${spec.name}`;
+  const key = metricKey(spec);
   let v = map.get(key);
   if (v === undefined) map.set(key, (v = make()));
   return v;

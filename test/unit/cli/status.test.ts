@@ -21,7 +21,7 @@ test('a running job is known by its lock, with pid, rows and the age of its chec
   const text = await sync(['status'], { cwd: ws.dir });
   assert.match(
     text.stdout,
-    /^STATE +PID +ROWS +ROWS\/S +DIRTY +EPOCH +CHECKPOINT +JOB\nrunning +\d+ +[\d,]+ +[\d,]+ +0 +\d+ +\d+ s ago +\S+job\.json\n$/,
+    /^STATE +PID +ROWS +ROWS\/S +LAG +DIRTY +EPOCH +CHECKPOINT +JOB\nrunning +\d+ +[\d,]+ +[\d,]+ +- +0 +\d+ +\d+ s ago +\S+job\.json\n$/,
   );
 
   p.child.kill('SIGKILL');
