@@ -27,6 +27,7 @@ import { RowWriter, isTransactional } from './write/rows/row-writer.js';
 import { runStep, type StepParts } from './write/run-steps.js';
 import { assertSwappable, beginSwap, completeSwap, dropShadow, shadowOf } from './write/swap.js';
 import { listBranches, rollBackListed } from './write/xa.js';
+import { tiesOf } from './write/ties.js';
 import { assertXa } from './write/xa-probe.js';
 import { LaneBranch, XaProtocol } from './write/xa-protocol.js';
 import { isInnodb, lookAtTarget, triggersNote, type Target } from './write/target.js';
@@ -205,10 +206,11 @@ class MysqlWriter {
         },
       );
     }
-    return new TableSink(this.#rowWriter(facts, tx, log));
+    const tied = (await tiesOf(session, into)).length > 0;
+    return new TableSink(this.#rowWriter(facts, !tied, tx, log), tied);
   }
 
-  #rowWriter(facts: TableFacts, tx: EpochTransaction, log: Logger): RowWriter {
+  #rowWriter(facts: TableFacts, mayReorder: boolean, tx: EpochTransaction, log: Logger): RowWriter {
     const { writeMode, allReplace, batchSize, loadData } = this.#o;
     const key = keyOption(this.#o);
     const options = {
@@ -220,6 +222,7 @@ class MysqlWriter {
       load: loadData,
       maxStatementBytes: null,
       fileRows: null,
+      mayReorder,
       log,
     };
     return new RowWriter(facts, options, tx);

@@ -1,6 +1,5 @@
 /** Topics of changes into tables, killed with -9 around the two commits: each change is carried out once, in its order. */
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ownDatabase, type OwnDatabase } from '../support/databases.js';
 import { kafkaTest, type OwnTopic } from '../support/kafka.js';
 import { mysqlWriter } from '../support/mysql-job.js';
@@ -139,8 +138,7 @@ for (const [name, codec] of Object.entries(CODECS)) {
     for (const failpoint of POINTS) {
       const run = startSync(args, { cwd: ws.dir, failpoint });
       await until(`it is killed at ${failpoint}`, async () => {
-        await send(topic, source, codec, 5);
-        await sleep(20); // a change is a statement of its own
+        await send(topic, source, codec, 25);
         return run.child.signalCode !== null || run.child.exitCode !== null;
       });
       const r = await run.done;

@@ -19,6 +19,8 @@ export interface TableFacts {
   readonly columns: readonly MysqlColumn[];
   /** PRIMARY first, then unique ones, then others; each in its order of columns. No prefix keys. */
   readonly keys: readonly TableKey[];
+  /** Of all kinds, those that are not in `keys` too. */
+  readonly uniqueKeys: number;
   readonly engine: string | null;
   readonly view: boolean;
   /** The server's estimates; null: it has none (views). */
@@ -48,7 +50,11 @@ async function basicFacts(
   return { engine: engine ?? null, view, rows: number(rows), bytes: number(bytes) };
 }
 
-async function keysOf(session: Session, t: TableName, columns: readonly MysqlColumn[]): Promise<readonly TableKey[]> {
+async function keysOf(
+  session: Session,
+  t: TableName,
+  columns: readonly MysqlColumn[],
+): Promise<Pick<TableFacts, 'keys' | 'uniqueKeys'>> {
   const rows = await session.query(
     `select index_name, non_unique, column_name, sub_part, index_type from information_schema.statistics
      where table_schema = ${quoteText(t.database)} and table_name = ${quoteText(t.table)} order by index_name, seq_in_index`,
@@ -64,7 +70,7 @@ async function keysOf(session: Session, t: TableName, columns: readonly MysqlCol
   }
   const nullable = new Set(columns.filter((c) => c.nullable).map((c) => c.name));
   const rank = (k: TableKey): number => (k.name === 'PRIMARY' ? 0 : k.unique && k.notNull ? 1 : k.unique ? 2 : 3);
-  return [...byName]
+  const keys = [...byName]
     .filter(([, k]) => k.usable)
     .map(([name, k]): TableKey => ({
       name,
@@ -73,6 +79,7 @@ async function keysOf(session: Session, t: TableName, columns: readonly MysqlCol
       notNull: !k.columns.some((c) => nullable.has(c)),
     }))
     .sort((a, b) => rank(a) - rank(b));
+  return { keys, uniqueKeys: [...byName.values()].filter((k) => k.unique).length };
 }
 
 /** Null: there is no such table, or the user may not see it. */
@@ -80,7 +87,8 @@ export async function lookUpTable(session: Session, name: TableName): Promise<Ta
   const basic = await basicFacts(session, name);
   if (basic === null) return null;
   const columns = await columnsOf(session, name);
-  return { name, columns, keys: basic.view ? [] : await keysOf(session, name, columns), ...basic };
+  const keys = basic.view ? { keys: [], uniqueKeys: 0 } : await keysOf(session, name, columns);
+  return { name, columns, ...keys, ...basic };
 }
 
 /**

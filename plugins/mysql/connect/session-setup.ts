@@ -54,6 +54,18 @@ export const SQL_MODES: Readonly<Record<Side, string>> = {
   sink: 'STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION',
 };
 
+/**
+ * At REPEATABLE READ a lane would lock gaps between rows, another lane wait for them, and the epoch for both. A binary log of
+ * statements allows nothing less; what the job sets for its sessions stays.
+ */
+export async function isolationOf(session: Asks, side: Side, own: string | null): Promise<readonly string[]> {
+  if (side !== 'sink' || /isolation/i.test(own ?? '')) return [];
+  const sql = "show session variables where variable_name in ('log_bin', 'binlog_format')";
+  const log = new Map((await session.query(sql, 'ask how changes are logged')).map(([name, value]) => [name, value]));
+  if (log.get('log_bin') === 'ON' && log.get('binlog_format') === 'STATEMENT') return [];
+  return ['set session transaction isolation level read committed'];
+}
+
 /** A slow other end must not make the server give up on us: net_write_timeout is 60 s by default, wait_timeout 8 h. */
 const PATIENCE_S = 7 * 24 * 3600;
 

@@ -17,7 +17,7 @@ import {
 } from './raw-connection.js';
 import { RowChunks } from './row-chunks.js';
 import { parseRow, parseText, type RowOfBytes, type RowOfText, type RowPacket } from './row-text.js';
-import { readServerFacts, sessionSetup, type ServerFacts } from './session-setup.js';
+import { isolationOf, readServerFacts, sessionSetup, type ServerFacts } from './session-setup.js';
 import { tlsSetup } from './tls-options.js';
 import { Turns } from './turns.js';
 import type { TlsSpec } from './url-params.js';
@@ -355,6 +355,8 @@ async function prepareSession(bare: Session, endpoint: Endpoint, side: Side): Pr
   // The handshake is under way, and the rows of a result may be taken from the socket only behind it: first something without rows.
   await bare.run('do 0', 'set up the session');
   const server = await readServerFacts(bare);
-  for (const sql of sessionSetup(server, side, endpoint.sessionVariables)) await bare.run(sql, 'set up the session');
+  const own = endpoint.sessionVariables;
+  for (const sql of sessionSetup(server, side, own)) await bare.run(sql, 'set up the session');
+  for (const sql of await isolationOf(bare, side, own)) await bare.run(sql, 'set up the session');
   return server;
 }

@@ -75,6 +75,7 @@ export const DEFAULTS: RowWriterOptions = {
   fileRows: null,
   load: 'never',
   maxStatementBytes: null,
+  mayReorder: true,
   log: testContext().log,
 };
 

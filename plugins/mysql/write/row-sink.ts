@@ -1,10 +1,12 @@
-import { SyncError, type RejectedRow, type RowBatch, type WriteResult } from 'syncx/plugin-api';
+import { SyncError, type RejectedRow, type RowBatch, type Section, type WriteResult } from 'syncx/plugin-api';
 import type { RowWriter } from './rows/row-writer.js';
 
 /** Rows as a lane gets rid of them; each call tells what came of them. */
 export interface RowSink {
   /** True: a statement may be under way, so that nothing else may be asked of the transaction. */
   readonly busy: boolean;
+  /** To other tables, so that the order of writing matters. */
+  readonly tied: boolean;
   /** May keep rows (copies) for the next statement. */
   write(batch: RowBatch, signal: AbortSignal): Promise<WriteResult>;
   /** What was sent is in the transaction when it resolves. */
@@ -17,10 +19,12 @@ export interface RowSink {
 
 /** One table. */
 export class TableSink implements RowSink {
+  readonly tied: boolean;
   readonly #rows: RowWriter;
 
-  constructor(rows: RowWriter) {
+  constructor(rows: RowWriter, tied: boolean) {
     this.#rows = rows;
+    this.tied = tied;
   }
 
   get busy(): boolean {
@@ -50,7 +54,10 @@ export class TableSink implements RowSink {
   }
 }
 
-/** Each row goes to the table that has the name of its own. Statements come in the order of the rows, for foreign keys' sake. */
+/**
+ * Each row goes to the table that has the name of its own: those of a batch that are of one table at once, as rows of many
+ * tables may take turns. Where one of the tables is tied to others statements come in the order of the rows.
+ */
 export class TablesSink implements RowSink {
   readonly #open: (table: string) => Promise<RowSink>;
   readonly #sinks = new Map<string, RowSink>();
@@ -66,13 +73,34 @@ export class TablesSink implements RowSink {
 
   async write(batch: RowBatch, signal: AbortSignal): Promise<WriteResult> {
     const results: WriteResult[] = [];
-    for (const section of batch.sections) {
-      const sink = await this.#sinkOf(section.schema.table);
+    for (const { sink, sections } of await this.#runsOf(batch)) {
       if (this.#last !== null && this.#last !== sink) results.push(await this.#last.flush());
       this.#last = sink;
-      results.push(await sink.write({ ...batch, sections: [section] }, signal));
+      results.push(await sink.write({ ...batch, sections }, signal));
     }
     return summed(results);
+  }
+
+  async #runsOf(
+    batch: RowBatch,
+  ): Promise<readonly { readonly sink: RowSink; readonly sections: readonly Section[] }[]> {
+    const runs: { readonly sink: RowSink; readonly sections: Section[] }[] = [];
+    for (const section of batch.sections)
+      runs.push({ sink: await this.#sinkOf(section.schema.table), sections: [section] });
+    if (this.tied) return runs;
+    const bySink = new Map<RowSink, Section[]>();
+    // What that one has kept goes on in the same statement.
+    if (this.#last !== null && runs.some((r) => r.sink === this.#last)) bySink.set(this.#last, []);
+    for (const { sink, sections } of runs) {
+      const known = bySink.get(sink);
+      if (known === undefined) bySink.set(sink, sections);
+      else known.push(...sections);
+    }
+    return [...bySink].map(([sink, sections]) => ({ sink, sections }));
+  }
+
+  get tied(): boolean {
+    return [...this.#sinks.values()].some((sink) => sink.tied);
   }
 
   async settled(): Promise<void> {

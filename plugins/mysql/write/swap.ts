@@ -2,9 +2,10 @@
 import { SyncError, type RunIdentity } from 'syncx/plugin-api';
 import { lookUpTable } from '../catalog/tables.js';
 import type { Session } from '../connect/session.js';
-import { quoteTable, quoteText, showTable, type TableName } from '../sql/names.js';
+import { quoteTable, showTable, type TableName } from '../sql/names.js';
 import { assertRowCount, type StepParts } from './run-steps.js';
 import type { Target } from './target.js';
+import { tiesOf } from './ties.js';
 
 /** Characters that a name of a table may have. */
 const MOST_NAME = 64;
@@ -20,19 +21,7 @@ const oldOf = (t: TableName, runId: string): TableName => beside(t, `__syncx_${r
 export async function assertSwappable(session: Session, target: Target): Promise<void> {
   const { facts, name } = target;
   if (facts === null) return;
-  const [db, table] = [quoteText(name.database), quoteText(name.table)];
-  const problems: string[] = facts.view ? ['it is a view'] : [];
-  const triggers = await session.query(
-    `select trigger_name from information_schema.triggers where event_object_schema = ${db} and event_object_table = ${table}`,
-    `look up the triggers of ${showTable(name)}`,
-  );
-  for (const [trigger] of triggers) problems.push(`it has the trigger ${trigger ?? ''}`);
-  const keys = await session.query(
-    `select constraint_name, table_name from information_schema.key_column_usage where referenced_table_name is not null
-     and ((table_schema = ${db} and table_name = ${table}) or (referenced_table_schema = ${db} and referenced_table_name = ${table}))`,
-    `look up the foreign keys of ${showTable(name)}`,
-  );
-  for (const [key, of] of keys) problems.push(`it is part of the foreign key ${key ?? ''} of ${of ?? ''}`);
+  const problems = [...(facts.view ? ['it is a view'] : []), ...(await tiesOf(session, name))];
   if (problems.length === 0) return;
   throw new SyncError('JOB_INVALID', `${showTable(name)} cannot be swapped: ${problems.join(', ')}`, {
     place: 'writer.parameter.writeStrategy',

@@ -6,6 +6,7 @@ import type { Statements } from '../statements.js';
 import { bindColumns, type Binding } from './bind-columns.js';
 import { changeSteps, onlyInserts, type Steps } from './change-steps.js';
 import { Delivery } from './deliver.js';
+import type { PieceSteps } from './fold-changes.js';
 import type { WriteMode } from './insert-sql.js';
 import { Loader } from './loader.js';
 import { PendingStatement } from './pending-statement.js';
@@ -28,7 +29,16 @@ export interface RowWriterOptions {
   readonly load: 'auto' | 'never';
   /** Bytes of a statement; null: {@link STATEMENT_BYTES}. Never above max_allowed_packet. */
   readonly maxStatementBytes: number | null;
+  /** The states between two changes of one transaction matter to nobody: no trigger and no foreign key is there. */
+  readonly mayReorder: boolean;
   readonly log: Logger;
+}
+
+/** Rows of one section; `steps` null: all of them, as inserts. */
+interface Part {
+  readonly piece: Piece;
+  readonly forms: TableForms;
+  readonly steps: Steps | null;
 }
 
 /** Of an INSERT, where the job does not say. */
@@ -122,22 +132,36 @@ export class RowWriter {
   async write(batch: RowBatch, signal: AbortSignal): Promise<void> {
     try {
       if (!this.#checked) await this.#checkSession();
-      for (const section of batch.sections) {
-        const forms = this.#formsOf(section.schema);
-        const piece = pieceOf(batch, section);
-        // Rows with operations are written by key, also where all of these are inserts.
-        if (batch.ops === null) await this.#writeRows(piece, forms, null, signal);
-        else if (forms.binding.key === null && onlyInserts(piece)) await this.#writeRows(piece, forms, null, signal);
-        else {
-          const steps = changeSteps(piece, forms.binding, forms.binding.key, showTable(this.#table.name));
-          await this.#writeRows(piece, forms, steps, signal);
-        }
-      }
+      for (const { piece, forms, steps } of this.#partsOf(batch)) await this.#writeRows(piece, forms, steps, signal);
     } catch (e) {
       await this.#underWay?.catch(() => undefined);
       throw e;
     }
     this.#open?.keep();
+  }
+
+  #partsOf(batch: RowBatch): readonly Part[] {
+    const parts = batch.sections.map((section): Part => {
+      const forms = this.#formsOf(section.schema);
+      const piece = pieceOf(batch, section);
+      const { key } = forms.binding;
+      // Rows with operations are written by key, also where all of these are inserts.
+      if (batch.ops === null || (key === null && onlyInserts(piece))) return { piece, forms, steps: null };
+      return { piece, forms, steps: changeSteps(piece, forms.binding, key, showTable(this.#table.name)) };
+    });
+    return this.#folded(parts) ?? parts;
+  }
+
+  #folded(parts: readonly Part[]): readonly Part[] | null {
+    const forms = parts[0]?.forms;
+    const fold = forms?.fold ?? null;
+    if (!this.#o.mayReorder || !this.#transactional || forms === undefined || fold === null) return null;
+    const all: PieceSteps[] = [];
+    for (const { forms: its, piece, steps } of parts) {
+      if (its !== forms || steps === null) return null;
+      all.push({ piece, steps });
+    }
+    return fold.fold(all)?.map((p) => ({ ...p, forms })) ?? null;
   }
 
   /** All rows are in the transaction when it resolves. */

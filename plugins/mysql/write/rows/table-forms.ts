@@ -5,6 +5,7 @@ import type { Binding, RowKey } from './bind-columns.js';
 import { deleteForm, updateForm } from './change-forms.js';
 import { DELETE, PATCH_BY_BEFORE, PUT } from './change-steps.js';
 import { keepOld, overwriteOld, type WriteMode } from './insert-sql.js';
+import { ChangeFold } from './fold-changes.js';
 import { insertForm, loadForm, type RowForm } from './row-forms.js';
 
 export interface FormOptions {
@@ -17,6 +18,8 @@ export interface FormOptions {
 
 export class TableForms {
   readonly binding: Binding;
+  /** Null: changes are written in their order. */
+  readonly fold: ChangeFold | null;
   readonly #table: TableFacts;
   readonly #server: ServerFacts;
   readonly #o: FormOptions;
@@ -24,6 +27,7 @@ export class TableForms {
 
   constructor(binding: Binding, table: TableFacts, server: ServerFacts, options: FormOptions) {
     this.binding = binding;
+    this.fold = ChangeFold.of(binding, binding.key, table);
     this.#table = table;
     this.#server = server;
     this.#o = options;
