@@ -47,7 +47,8 @@ async function secondIsOver(db: OwnDatabase): Promise<void> {
 const job = (db: OwnDatabase, from: At = db): JobParts => ({
   reader: mysqlReader(from, 's', { splitPk: 'id', splitSize: 2048, column: ['id', 'other', 'f'] }),
   writer: mysqlWriter(db, 't', { column: ['id', 'other', 'f'] }),
-  setting: { speed: { channel: 2, record: 2000 }, checkpoint: { interval: 20 } },
+  // Slow, so that much is left to read behind the first commit on a busy machine too.
+  setting: { speed: { channel: 2, record: 400 }, checkpoint: { interval: 20 } },
 });
 
 /** The statements run while the job stands still behind its first commit. */

@@ -138,7 +138,7 @@ for (const [name, codec] of Object.entries(CODECS)) {
     for (const failpoint of POINTS) {
       const run = startSync(args, { cwd: ws.dir, failpoint });
       await until(`it is killed at ${failpoint}`, async () => {
-        await send(topic, source, codec, 25);
+        await send(topic, source, codec, 10);
         return run.child.signalCode !== null || run.child.exitCode !== null;
       });
       const r = await run.done;
