@@ -2,19 +2,12 @@
 import assert from 'node:assert/strict';
 import { ownDatabase, type OwnDatabase } from '../support/databases.js';
 import { kafkaTest, type OwnTopic } from '../support/kafka.js';
+import { KILLS_INTO_TABLES } from '../support/kafka-job.js';
 import { mysqlWriter } from '../support/mysql-job.js';
 import { testServer } from '../support/services.js';
 import { startSync, until } from '../support/sync.js';
 import { Workspace } from '../support/workspace.js';
 
-const POINTS = [
-  'write.after#2',
-  'mysql.marker#2',
-  'prepare.after#2',
-  'ckpt.after#2',
-  'mysql.committed#2',
-  'outcome.before#3',
-];
 const PARTITIONS = 3;
 const TABLES = ['a', 'b'] as const;
 type Table = (typeof TABLES)[number];
@@ -135,7 +128,7 @@ for (const [name, codec] of Object.entries(CODECS)) {
     });
     const args = ['run', job, '--output', 'json'];
     const source = new Source();
-    for (const failpoint of POINTS) {
+    for (const failpoint of KILLS_INTO_TABLES) {
       const run = startSync(args, { cwd: ws.dir, failpoint });
       await until(`it is killed at ${failpoint}`, async () => {
         await send(topic, source, codec, 10);

@@ -2,19 +2,11 @@
 import assert from 'node:assert/strict';
 import { ownDatabase } from '../support/databases.js';
 import { kafkaTest } from '../support/kafka.js';
+import { KILLS_INTO_TABLES } from '../support/kafka-job.js';
 import { mysqlWriter } from '../support/mysql-job.js';
 import { testServer } from '../support/services.js';
 import { startSync, until } from '../support/sync.js';
 import { Workspace } from '../support/workspace.js';
-
-const POINTS = [
-  'write.after#2',
-  'mysql.marker#2',
-  'prepare.after#2',
-  'ckpt.after#2',
-  'mysql.committed#2',
-  'outcome.before#3',
-];
 
 kafkaTest('a stream into a table: killed at any step, each record is there once', async (kafka, t) => {
   const server = testServer('mariadb');
@@ -52,7 +44,7 @@ kafkaTest('a stream into a table: killed at any step, each record is there once'
   const send = async (): Promise<void> => {
     await topic.send(Array.from({ length: 30 }, (_, i) => ({ partition: i % 3, value: `{"id":${String(++sent)}}` })));
   };
-  for (const failpoint of POINTS) {
+  for (const failpoint of KILLS_INTO_TABLES) {
     const run = startSync(args, { cwd: ws.dir, failpoint });
     await until(`it is killed at ${failpoint}`, async () => {
       await send();

@@ -65,3 +65,13 @@ export function assertDone(r: SyncResult, written: number): void {
   assert.equal(r.code, 0, r.stderr);
   assert.equal(r.summary?.written, written, r.stderr);
 }
+
+/** Steps of jobs from topics into tables: around the marker, the checkpoint and the commit. */
+export const KILLS_INTO_TABLES = [
+  'write.after#2',
+  'mysql.marker#2',
+  'prepare.after#2',
+  'ckpt.after#2',
+  'mysql.committed#2',
+  'outcome.before#3',
+] as const;

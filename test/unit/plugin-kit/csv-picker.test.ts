@@ -120,7 +120,7 @@ test('any text gives the one row that a file of it has, or none', () => {
       assert.equal(faults[1] === null, one.length + empty.length === 1);
     }),
     // A CR at the end, where a line feed of the record before is still in the buffer.
-      { numRuns: 1500, examples: [['|\n\r', { delimiter: '|' }, 2]] },
+    { numRuns: 1500, examples: [['|\n\r', { delimiter: '|' }, 2]] },
   );
 });
 
