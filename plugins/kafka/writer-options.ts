@@ -147,6 +147,15 @@ export const WRITER_OPTIONS = {
       'x-unit': 'ms',
       'x-state': 'tuning',
     },
+    metadataMaxAge: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 86400000,
+      default: 300000,
+      description: 'How often the brokers are asked whether topics have more partitions: records then go to these too.',
+      'x-unit': 'ms',
+      'x-state': 'tuning',
+    },
     semantic: {
       type: 'string',
       enum: ['exactly-once', 'at-least-once'],

@@ -12,6 +12,7 @@ import { partitionerOf } from './write/partitioner.js';
 import { codecRecords } from './write/records/codec-records.js';
 import { askAhead, rehearse } from './write/rehearsal.js';
 import { Sender } from './write/sender.js';
+import { TopicGrowth } from './write/topic-growth.js';
 import { isTopicTemplate, topicOf } from './write/topic-names.js';
 import { assertMarkerTopic, assertPartition, lookUpTopic, writableTopic } from './write/write-topics.js';
 import {
@@ -136,6 +137,7 @@ class KafkaWriter {
         partitioner: (partitions) => partitionerOf(partitions, fixed, lane.lane),
         records: (schema) =>
           codecRecords(o.codec, schema, { ...recordOptions, columns: wantedColumns(o), csv }, headers),
+        growth: new TopicGrowth({ client, maxAgeMs: o.metadataMaxAge, log: lane.log, signal: lane.signal }),
         transaction,
       });
     } catch (e) {

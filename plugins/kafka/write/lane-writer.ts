@@ -14,6 +14,7 @@ import type { LaneTransaction } from './lane-transaction.js';
 import type { Partitioner } from './partitioner.js';
 import { becomeTombstone, newRecord, type RecordToWrite, type RowRecords } from './records/row-records.js';
 import type { Sender } from './sender.js';
+import type { TopicGrowth } from './topic-growth.js';
 import type { WriteTopic } from './write-topics.js';
 
 export interface LaneWriterParts {
@@ -27,15 +28,17 @@ export interface LaneWriterParts {
   readonly partitioner: (partitions: number) => Partitioner;
   /** @throws SyncError COLUMN_MISMATCH */
   readonly records: (schema: RowSchema) => RowRecords;
+  readonly growth: TopicGrowth;
   /** Null: at-least-once. */
   readonly transaction: LaneTransaction | null;
 }
 
 /** A topic as this lane writes it. */
-interface Target extends WriteTopic {
-  readonly partitioner: Partitioner;
+interface Target {
+  topic: WriteTopic;
+  partitioner: Partitioner;
   /** Of its partition 0 at the sender. */
-  readonly firstSlot: number;
+  firstSlot: number;
 }
 
 /** What becomes of rows of one schema. */
@@ -68,7 +71,8 @@ export class KafkaLaneWriter implements LaneWriter {
     if (transaction !== null && !transaction.open) await transaction.begin();
     for (const section of batch.sections) {
       const { records, target } = this.#routes.get(section.schema.id) ?? (await this.#openRoute(section.schema));
-      const { maxBatchBytes, partitioner, firstSlot } = target;
+      const { partitioner, firstSlot } = target;
+      const { maxBatchBytes } = target.topic;
       for (let row = 0; row < section.rows; row++) {
         if (row % SLICE === 0) signal.throwIfAborted();
         const r = this.#record;
@@ -76,7 +80,7 @@ export class KafkaLaneWriter implements LaneWriter {
         do {
           const size = mostRecordBytes(r.key?.length ?? 0, Math.max(0, r.valueEnd - r.valueStart), r.headers);
           if (size + EMPTY_BATCH_BYTES > maxBatchBytes) {
-            reject(tooLarge(batch, section, row, r, size, target));
+            reject(tooLarge(batch, section, row, r, size, target.topic));
             break;
           }
           const slot = firstSlot + partitioner.partitionOf(r.key);
@@ -97,6 +101,7 @@ export class KafkaLaneWriter implements LaneWriter {
     const { sender, transaction } = this.#p;
     await this.#ship();
     await sender.settled();
+    await this.#grow();
     const bytes = sender.takeBytes();
     const rows = this.#count;
     this.#count = 0;
@@ -149,9 +154,23 @@ export class KafkaLaneWriter implements LaneWriter {
   async #openTarget(name: string): Promise<Target> {
     const { lookUp, sender, partitioner } = this.#p;
     const topic = await lookUp(name);
-    const target = { ...topic, partitioner: partitioner(topic.partitions), firstSlot: sender.addTopic(topic) };
+    const target = { topic, partitioner: partitioner(topic.partitions), firstSlot: sender.addTopic(topic) };
     this.#targets.set(name, target);
     return target;
+  }
+
+  /** Between two epochs, while no batch is open. */
+  async #grow(): Promise<void> {
+    const { growth, sender, partitioner } = this.#p;
+    const known = new Map([...this.#targets].map(([name, { topic }]) => [name, topic.partitions]));
+    for (const [name, partitions] of await growth.grown(known)) {
+      const target = this.#targets.get(name);
+      if (target === undefined) continue;
+      const before = target.topic.partitions;
+      target.topic = { ...target.topic, partitions };
+      target.partitioner = partitioner(partitions);
+      target.firstSlot = sender.growTopic(target.topic, target.firstSlot, before);
+    }
   }
 }
 

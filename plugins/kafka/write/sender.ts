@@ -84,6 +84,15 @@ export class Sender {
     return first;
   }
 
+  /** While nothing is open. @param first What {@link addTopic} gave. @returns the slot of partition 0 from now on. */
+  growTopic(topic: WriteTopic, first: number, before: number): number {
+    const known = this.#slots.slice(first, first + before);
+    const now = this.addTopic(topic);
+    // The partitions that it had go on with their sequences.
+    for (const [i, slot] of known.entries()) this.#slots[now + i] = slot;
+    return now;
+  }
+
   /** Partitions that have records which are not shipped. */
   filled(): readonly TopicPartition[] {
     return [...this.#filled].map((slot) => this.#slot(slot));
