@@ -158,9 +158,10 @@ class MysqlWriter {
       tx,
       protocol,
       openRows: (first) => {
-        const one = (table: TableName): Promise<RowSink> => this.#openRows(first, tx, table, lane.log);
-        if (name.table !== ALL_TABLES) return one(into);
-        return Promise.resolve(new TablesSink((table) => one({ database: name.database, table })));
+        if (name.table !== ALL_TABLES) return this.#openRows(first, tx, into, lane.log);
+        const one = (table: string): Promise<RowSink> =>
+          this.#openRows(first, tx, { database: name.database, table }, lane.log);
+        return Promise.resolve(new TablesSink(one));
       },
     });
     try {
@@ -206,11 +207,20 @@ class MysqlWriter {
         },
       );
     }
-    const tied = (await tiesOf(session, into)).length > 0;
-    return new TableSink(this.#rowWriter(facts, !tied, tx, log), tied);
+    const isTied = async (): Promise<boolean> => (await tiesOf(tx.session, into, 'its database')).length > 0;
+    if (this.#target.name.table !== ALL_TABLES)
+      return new TableSink(
+        this.#rowWriter(facts, async () => !(await isTied()), tx, log),
+        false,
+      );
+    const tied = await isTied();
+    return new TableSink(
+      this.#rowWriter(facts, () => Promise.resolve(!tied), tx, log),
+      tied,
+    );
   }
 
-  #rowWriter(facts: TableFacts, mayReorder: boolean, tx: EpochTransaction, log: Logger): RowWriter {
+  #rowWriter(facts: TableFacts, mayReorder: () => Promise<boolean>, tx: EpochTransaction, log: Logger): RowWriter {
     const { writeMode, allReplace, batchSize, loadData } = this.#o;
     const key = keyOption(this.#o);
     const options = {

@@ -94,7 +94,7 @@ for (const [name, kind] of Object.entries(KINDS)) {
     const apply = async (batches: readonly (readonly Step[])[], mayReorder: boolean) => {
       await db.run('delete from t');
       const made = batches.map((steps) => batchOfChanges(kind, changesOf(kind, steps)));
-      const { rejected, to } = await writeAll(db, 't', made, { mayReorder });
+      const { rejected, to } = await writeAll(db, 't', made, { mayReorder: () => Promise.resolve(mayReorder) });
       return { rows: await table(db, 'select k, v from t order by binary k'), rejected, sent: to.sent.length };
     };
     const batches = fc.array(fc.array(step, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 3 });
@@ -211,4 +211,28 @@ onServers(SERVERS, 'tables of a foreign key keep the order of the rows', async (
   assert.equal((await lane.prepare(1)).rejected, null);
   await lane.commit(1);
   assert.deepEqual(await table(db, 'select a.k, b.k from a left join b on a.k = b.k'), ['2|2']);
+});
+
+onServers(SERVERS, 'a trigger sees every change', async (db) => {
+  await db.run(
+    'create table t (k int primary key) engine=InnoDB',
+    'create table log (what char(1), k int) engine=InnoDB',
+    `create trigger came after insert on t for each row insert into log values ('i', new.k)`,
+    `create trigger went after delete on t for each row insert into log values ('d', old.k)`,
+  );
+  const d = await drive(db, { batchSize: 1000 });
+  await using lane = await d.lane();
+  const changes = [I, D, I].map((op) => ['1', op] as const);
+  const batch = (rows: readonly (readonly [string, RowOp])[]): RowBatch =>
+    batchOf(
+      [column('k', 'int')],
+      rows.map(([k]) => [k]),
+      rows.map(([, op]) => op),
+    );
+  // The first batch has inserts alone.
+  await lane.write(batch([['7', I]]), never);
+  await lane.write(batch(changes), never);
+  await lane.prepare(1);
+  await lane.commit(1);
+  assert.deepEqual(await table(db, 'select what, k from log'), ['i|7', 'i|1', 'd|1', 'i|1']);
 });

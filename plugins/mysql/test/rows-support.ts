@@ -75,7 +75,7 @@ export const DEFAULTS: RowWriterOptions = {
   fileRows: null,
   load: 'never',
   maxStatementBytes: null,
-  mayReorder: true,
+  mayReorder: () => Promise.resolve(true),
   log: testContext().log,
 };
 

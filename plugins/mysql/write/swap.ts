@@ -21,7 +21,7 @@ const oldOf = (t: TableName, runId: string): TableName => beside(t, `__syncx_${r
 export async function assertSwappable(session: Session, target: Target): Promise<void> {
   const { facts, name } = target;
   if (facts === null) return;
-  const problems = [...(facts.view ? ['it is a view'] : []), ...(await tiesOf(session, name))];
+  const problems = [...(facts.view ? ['it is a view'] : []), ...(await tiesOf(session, name, 'anywhere'))];
   if (problems.length === 0) return;
   throw new SyncError('JOB_INVALID', `${showTable(name)} cannot be swapped: ${problems.join(', ')}`, {
     place: 'writer.parameter.writeStrategy',

@@ -30,7 +30,7 @@ export interface RowWriterOptions {
   /** Bytes of a statement; null: {@link STATEMENT_BYTES}. Never above max_allowed_packet. */
   readonly maxStatementBytes: number | null;
   /** The states between two changes of one transaction matter to nobody: no trigger and no foreign key is there. */
-  readonly mayReorder: boolean;
+  readonly mayReorder: () => Promise<boolean>;
   readonly log: Logger;
 }
 
@@ -73,6 +73,8 @@ export class RowWriter {
   readonly #forms = new Map<number, TableForms>();
   readonly #warned = new Set<string>();
   #checked = false;
+  /** Asked where there are changes; null: not yet. */
+  #mayReorder: boolean | null = null;
   #open: PendingStatement | null = null;
   /** Of the file that is open: its rows as INSERT. */
   #insertOfOpen: RowForm | null = null;
@@ -132,6 +134,7 @@ export class RowWriter {
   async write(batch: RowBatch, signal: AbortSignal): Promise<void> {
     try {
       if (!this.#checked) await this.#checkSession();
+      if (batch.ops !== null) this.#mayReorder ??= await this.#o.mayReorder();
       for (const { piece, forms, steps } of this.#partsOf(batch)) await this.#writeRows(piece, forms, steps, signal);
     } catch (e) {
       await this.#underWay?.catch(() => undefined);
@@ -155,7 +158,7 @@ export class RowWriter {
   #folded(parts: readonly Part[]): readonly Part[] | null {
     const forms = parts[0]?.forms;
     const fold = forms?.fold ?? null;
-    if (!this.#o.mayReorder || !this.#transactional || forms === undefined || fold === null) return null;
+    if (this.#mayReorder !== true || !this.#transactional || forms === undefined || fold === null) return null;
     const all: PieceSteps[] = [];
     for (const { forms: its, piece, steps } of parts) {
       if (its !== forms || steps === null) return null;
