@@ -86,7 +86,7 @@ function lastJson(stdout: string): Summary | null {
 }
 
 /** Waits until a condition holds; fails after `ms`, naming it. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, ms = 60_000): Promise<void> {
+export async function until(what: string, condition: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
   const end = performance.now() + ms;
   while (!(await condition())) {
     if (performance.now() > end) throw new Error(`waited ${String(ms)} ms in vain: ${what}`);

@@ -39,7 +39,7 @@ test('a schema change while another split is inside a transaction', async () => 
     const stop = new AbortController();
     let read = (): number => 0;
     const running = s.run({ stop: stop.signal, onStart: (p) => (read = () => p().counters.read) });
-    await until('all rows read', () => read() === 90).finally(() => {
+    await until('all rows read', () => read() === 90, 8000).finally(() => {
       stop.abort('SIGTERM');
     });
     const r = await running;

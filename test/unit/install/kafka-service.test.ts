@@ -312,8 +312,8 @@ kafkaTest('transactions commit, abort, stay open and time out soon', async (kafk
   await topic.send([{ value: 'd' }]);
   assert.deepEqual(await seen('read_committed'), ['0 a']);
   // One second, and at most a half until the broker looks.
-  await until('the broker aborts the transaction', async () => (await state()) === 'CompleteAbort');
-  await until('readers see what is behind it', async () => (await seen('read_committed')).length === 2);
+  await until('the broker aborts the transaction', async () => (await state()) === 'CompleteAbort', 4000);
+  await until('readers see what is behind it', async () => (await seen('read_committed')).length === 2, 2000);
   assert.deepEqual(await seen('read_committed'), ['0 a', '5 d']);
 });
 
