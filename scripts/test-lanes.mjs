@@ -10,8 +10,12 @@ import { neededBy } from './test-services.mjs';
 const FAILING = '✖ failing tests:';
 
 function lanesOf(files) {
-  const mysql = files.filter((f) => neededBy([f]).has('mariadb') || neededBy([f]).has('mysql55'));
-  return [mysql, files.filter((f) => !mysql.includes(f))].filter((lane) => lane.length > 0);
+  const lanes = [[], []];
+  for (const file of files) {
+    const needed = neededBy([file]);
+    lanes[needed.has('mariadb') || needed.has('mysql55') ? 0 : 1].push(file);
+  }
+  return lanes.filter((lane) => lane.length > 0);
 }
 
 /**

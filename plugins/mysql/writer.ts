@@ -21,7 +21,7 @@ import { createTableSql } from './write/create-table.js';
 import { EpochTransaction } from './write/epoch-transaction.js';
 import { MysqlLaneWriter } from './write/lane-writer.js';
 import { MarkerProtocol, PlainProtocol, adoption, type LaneProtocol, type MarkerParts } from './write/protocol.js';
-import { TableSink, TablesSink, type RowSink } from './write/row-sink.js';
+import { TableSink, TablesSink } from './write/row-sink.js';
 import { assertRowsFit } from './write/fit-rows.js';
 import { RowWriter, isTransactional } from './write/rows/row-writer.js';
 import { runStep, type StepParts } from './write/run-steps.js';
@@ -159,7 +159,7 @@ class MysqlWriter {
       protocol,
       openRows: (first) => {
         if (name.table !== ALL_TABLES) return this.#openRows(first, tx, into, lane.log);
-        const one = (table: string): Promise<RowSink> =>
+        const one = (table: string): Promise<TableSink> =>
           this.#openRows(first, tx, { database: name.database, table }, lane.log);
         return Promise.resolve(new TablesSink(one));
       },
@@ -178,7 +178,7 @@ class MysqlWriter {
     return branch === null ? new MarkerProtocol(parts) : new XaProtocol(parts, branch);
   }
 
-  async #openRows(first: RowBatch, tx: EpochTransaction, into: TableName, log: Logger): Promise<RowSink> {
+  async #openRows(first: RowBatch, tx: EpochTransaction, into: TableName, log: Logger): Promise<TableSink> {
     const { session } = tx;
     const wanted = wantedColumns(this.#o);
     let facts = await lookUpTable(session, into);

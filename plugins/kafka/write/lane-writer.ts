@@ -101,7 +101,7 @@ export class KafkaLaneWriter implements LaneWriter {
     const { sender, transaction } = this.#p;
     await this.#ship();
     await sender.settled();
-    await this.#grow();
+    if (this.#p.growth.due) await this.#grow();
     const bytes = sender.takeBytes();
     const rows = this.#count;
     this.#count = 0;

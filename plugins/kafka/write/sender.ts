@@ -76,21 +76,22 @@ export class Sender {
   }
 
   /** @returns the slot of its partition 0; the others follow. */
-  addTopic({ topic, partitions, maxBatchBytes }: WriteTopic): number {
+  addTopic(topic: WriteTopic): number {
+    return this.#addSlots(topic, []);
+  }
+
+  /** `known`: of its first partitions, which go on with their sequences. */
+  #addSlots({ topic, partitions, maxBatchBytes }: WriteTopic, known: readonly Open[]): number {
     const first = this.#slots.length;
     const batchBytes = Math.min(this.#o.batchBytes, maxBatchBytes);
     for (let partition = 0; partition < partitions; partition++)
-      this.#slots.push({ topic, partition, batchBytes, writer: null, sequence: 0 });
+      this.#slots.push(known[partition] ?? { topic, partition, batchBytes, writer: null, sequence: 0 });
     return first;
   }
 
   /** While nothing is open. @param first What {@link addTopic} gave. @returns the slot of partition 0 from now on. */
   growTopic(topic: WriteTopic, first: number, before: number): number {
-    const known = this.#slots.slice(first, first + before);
-    const now = this.addTopic(topic);
-    // The partitions that it had go on with their sequences.
-    for (const [i, slot] of known.entries()) this.#slots[now + i] = slot;
-    return now;
+    return this.#addSlots(topic, this.#slots.slice(first, first + before));
   }
 
   /** Partitions that have records which are not shipped. */

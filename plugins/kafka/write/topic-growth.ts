@@ -18,15 +18,18 @@ export class TopicGrowth {
     this.#p = parts;
   }
 
+  get due(): boolean {
+    return performance.now() - this.#looked >= this.#p.maxAgeMs;
+  }
+
   /**
-   * Of topics that have more partitions than is known: how many. Empty while what is known is not old.
+   * Of topics that have more partitions than is known: how many. Due where what is known is old.
    * `known`: by topic. A failure is no trouble of the rows: it is asked again later.
    */
   async grown(known: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, number>> {
-    const { client, maxAgeMs, log, signal } = this.#p;
-    const now = performance.now();
-    if (known.size === 0 || now - this.#looked < maxAgeMs) return new Map();
-    this.#looked = now;
+    const { client, log, signal } = this.#p;
+    this.#looked = performance.now();
+    if (known.size === 0) return new Map();
     try {
       const { topics } = await client.metadata([...known.keys()], signal);
       const more = topics.filter((t) => t.error === null && t.partitions.length > (known.get(t.topic) ?? 0));

@@ -3,6 +3,7 @@
  * read before, and the server may go by another index, and so give them in another order, once the table has grown.
  */
 import type { Session } from '../connect/session.js';
+import { explain } from '../sql/explain.js';
 import { quoteName } from '../sql/names.js';
 import type { Shape } from './split-spec.js';
 
@@ -13,11 +14,9 @@ export type Scan = string | null;
 export async function chosenScan(session: Session, shape: Shape, sql: string): Promise<Scan | undefined> {
   // Views take no index hints; only base tables have a mark.
   if (shape.table === null || shape.mark === undefined) return undefined;
-  const [row] = await session.query(`explain ${sql}`, 'ask how rows will be read');
-  if (row === undefined || row[2]?.toLowerCase() !== shape.table.toLowerCase()) return undefined;
-  // From MySQL 5.7 on `partitions` stands before it.
-  const key = row[row.length >= 12 ? 6 : 5] ?? null;
-  return key?.includes(',') === true ? undefined : key; // several: merged
+  const [first] = await explain(session, sql, 'ask how rows will be read');
+  if (first?.table?.toLowerCase() !== shape.table.toLowerCase()) return undefined;
+  return first.key?.includes(',') === true ? undefined : first.key; // several: merged
 }
 
 /** Goes behind the table's name in FROM. */

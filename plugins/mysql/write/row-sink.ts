@@ -5,8 +5,6 @@ import type { RowWriter } from './rows/row-writer.js';
 export interface RowSink {
   /** True: a statement may be under way, so that nothing else may be asked of the transaction. */
   readonly busy: boolean;
-  /** To other tables, so that the order of writing matters. */
-  readonly tied: boolean;
   /** May keep rows (copies) for the next statement. */
   write(batch: RowBatch, signal: AbortSignal): Promise<WriteResult>;
   /** What was sent is in the transaction when it resolves. */
@@ -19,6 +17,7 @@ export interface RowSink {
 
 /** One table. */
 export class TableSink implements RowSink {
+  /** To other tables, so that the order of writing matters. */
   readonly tied: boolean;
   readonly #rows: RowWriter;
 
@@ -59,11 +58,11 @@ export class TableSink implements RowSink {
  * tables may take turns. Where one of the tables is tied to others statements come in the order of the rows.
  */
 export class TablesSink implements RowSink {
-  readonly #open: (table: string) => Promise<RowSink>;
-  readonly #sinks = new Map<string, RowSink>();
-  #last: RowSink | null = null;
+  readonly #open: (table: string) => Promise<TableSink>;
+  readonly #sinks = new Map<string, TableSink>();
+  #last: TableSink | null = null;
 
-  constructor(open: (table: string) => Promise<RowSink>) {
+  constructor(open: (table: string) => Promise<TableSink>) {
     this.#open = open;
   }
 
@@ -83,12 +82,12 @@ export class TablesSink implements RowSink {
 
   async #runsOf(
     batch: RowBatch,
-  ): Promise<readonly { readonly sink: RowSink; readonly sections: readonly Section[] }[]> {
-    const runs: { readonly sink: RowSink; readonly sections: Section[] }[] = [];
+  ): Promise<readonly { readonly sink: TableSink; readonly sections: readonly Section[] }[]> {
+    const runs: { readonly sink: TableSink; readonly sections: Section[] }[] = [];
     for (const section of batch.sections)
       runs.push({ sink: await this.#sinkOf(section.schema.table), sections: [section] });
-    if (this.tied) return runs;
-    const bySink = new Map<RowSink, Section[]>();
+    if ([...this.#sinks.values()].some((sink) => sink.tied)) return runs;
+    const bySink = new Map<TableSink, Section[]>();
     // What that one has kept goes on in the same statement.
     if (this.#last !== null && runs.some((r) => r.sink === this.#last)) bySink.set(this.#last, []);
     for (const { sink, sections } of runs) {
@@ -97,10 +96,6 @@ export class TablesSink implements RowSink {
       else known.push(...sections);
     }
     return [...bySink].map(([sink, sections]) => ({ sink, sections }));
-  }
-
-  get tied(): boolean {
-    return [...this.#sinks.values()].some((sink) => sink.tied);
   }
 
   async settled(): Promise<void> {
@@ -115,7 +110,7 @@ export class TablesSink implements RowSink {
     for (const sink of this.#sinks.values()) await sink.clear();
   }
 
-  async #sinkOf(source: string | null): Promise<RowSink> {
+  async #sinkOf(source: string | null): Promise<TableSink> {
     if (source === null) {
       throw new SyncError('COLUMN_MISMATCH', 'the rows are of no table, so `*` does not tell where they go', {
         place: 'writer.parameter.connection[0].table',

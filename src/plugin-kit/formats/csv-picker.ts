@@ -87,8 +87,8 @@ export class CsvPicker {
     const { buffer, end } = this.#scan.pending;
     let i = next;
     // What is behind the end is of a record before, so that a CR there is not one of a line end.
-    const isEmptyLine = (): boolean => buffer[i] === LF || (buffer[i] === CR && i + 1 < end && buffer[i + 1] === LF);
-    if (this.#plan.width > 1) while (i < end && isEmptyLine()) i++;
+    if (this.#plan.width > 1)
+      while (i < end && (buffer[i] === LF || (buffer[i] === CR && i + 1 < end && buffer[i + 1] === LF))) i++;
     return i < end;
   }
 

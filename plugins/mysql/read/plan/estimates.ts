@@ -3,6 +3,7 @@ import { cellKind } from 'syncx/plugin-api';
 import type { TableFacts } from '../../catalog/tables.js';
 import type { Session } from '../../connect/session.js';
 import { typeOf } from '../../catalog/columns.js';
+import { explain } from '../../sql/explain.js';
 import { isConstant, type Shape, type ShapeColumn } from '../split-spec.js';
 import { keyType } from './key-predicate.js';
 
@@ -20,13 +21,9 @@ function leastBytes(columns: readonly ShapeColumn[]): number {
 
 /** Rows that the server expects to look at; null: it does not say. */
 export async function explainRows(session: Session, sql: string): Promise<number | null> {
-  const rows = await session.query(`explain ${sql}`, 'ask for an estimate');
   let product: number | null = null;
-  for (const r of rows) {
-    // Ten columns, from MySQL 5.7 on twelve: `partitions` and `filtered` came.
-    const text = r[r.length >= 12 ? 9 : 8] ?? null;
-    const extra = r[r.length - 1] ?? '';
-    const n = text !== null && /^\d+$/.test(text) ? Number(text) : /impossible|no matching/i.test(extra) ? 0 : null;
+  for (const { rows, extra } of await explain(session, sql, 'ask for an estimate')) {
+    const n = rows !== null && /^\d+$/.test(rows) ? Number(rows) : /impossible|no matching/i.test(extra) ? 0 : null;
     if (n !== null) product = (product ?? 1) * n;
   }
   return product;

@@ -64,21 +64,20 @@ export class ChangeFold {
     const last = new Map<string, { readonly alive: Uint8Array; readonly step: number }>();
     const spellings = new Map<string, string>();
     const texts = this.#kinds.includes('text');
-    const alive = all.map(({ steps }) => new Uint8Array(steps.count));
-    for (const [i, { piece, steps }] of all.entries()) {
-      const mine = alive[i] ?? new Uint8Array(0);
+    const marked = all.map((p) => ({ ...p, alive: new Uint8Array(p.steps.count) }));
+    for (const { piece, steps, alive } of marked) {
       for (let step = 0; step < steps.count; step++) {
         const key = this.#keyText(piece, steps.rows[step] ?? 0);
         if (key === null) return null;
         if (texts && !isOnlySpelling(spellings, key)) return null;
         const before = last.get(key);
         if (before !== undefined) before.alive[before.step] = 0;
-        mine[step] = 1;
-        last.set(key, { alive: mine, step });
+        alive[step] = 1;
+        last.set(key, { alive, step });
       }
     }
     return [DELETE, PUT].flatMap((kind) =>
-      all.map(({ piece, steps }, i) => ({ piece, steps: ofKind(steps, kind, alive[i] ?? new Uint8Array(0)) })),
+      marked.map(({ piece, steps, alive }) => ({ piece, steps: ofKind(steps, kind, alive) })),
     );
   }
 
