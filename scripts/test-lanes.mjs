@@ -9,6 +9,9 @@ import { neededBy } from './test-services.mjs';
 
 const FAILING = '✖ failing tests:';
 
+/** The longest file takes a quarter of it; one that hangs is a failure with a name. */
+const FILE_MS = 15 * 60_000;
+
 function lanesOf(files) {
   const lanes = [[], []];
   for (const file of files) {
@@ -28,7 +31,14 @@ export function runTests(files, { cwd, env, more = () => [] }) {
   const lanes = lanesOf(files).map((lane, i) => {
     const out = join(dir, String(i));
     const fd = openSync(out, 'w');
-    const args = ['-C', 'development', '--enable-source-maps', '--test', '--test-concurrency=1'];
+    const args = [
+      '-C',
+      'development',
+      '--enable-source-maps',
+      '--test',
+      '--test-concurrency=1',
+      `--test-timeout=${FILE_MS}`,
+    ];
     const child = spawn(process.execPath, [...args, '--test-reporter=spec', ...more(i), ...lane], {
       stdio: ['inherit', fd, 'inherit'],
       cwd,

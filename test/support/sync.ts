@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endsWithTest } from './children.js';
 
 export const ROOT = join(import.meta.dirname, '..', '..', '..');
 export const SYNC = join(ROOT, 'bin', 'sync');
@@ -55,6 +56,7 @@ export function startSync(args: readonly string[], options: SyncOptions): SyncPr
     },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
+  endsWithTest(child);
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (s: string) => (stdout += s));

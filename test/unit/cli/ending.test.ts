@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endsWithTest } from '../../support/children.js';
 import { ROOT, startSync, until } from '../../support/sync.js';
 import { tree, Workspace } from '../../support/workspace.js';
 
@@ -54,6 +55,7 @@ test('a second signal ends the job at once and says so; one that comes with the 
     env: { ...process.env, SYNC_STATE_DIR: blocked.path('state') },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  endsWithTest(p);
   let stderr = '';
   p.stderr.setEncoding('utf8').on('data', (s: string) => (stderr += s));
   const ended = new Promise<number | null>((resolve) => p.once('exit', resolve));
@@ -79,6 +81,7 @@ test('a stdout that nobody reads holds no stopped job: it ends with STOP_TIMEOUT
     env: { ...process.env, SYNC_STATE_DIR: ws.path('state') },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  endsWithTest(p);
   let stderr = '';
   p.stderr.setEncoding('utf8').on('data', (s: string) => (stderr += s));
   const ended = new Promise<number | null>((resolve) => p.once('exit', resolve));
@@ -100,6 +103,7 @@ for (const said of ['', 'id,na', 'id,name\n', 'id,name\n1,a\n']) {
       env: { ...process.env, SYNC_STATE_DIR: ws.path('state') },
       stdio: ['pipe', 'ignore', 'pipe'],
     });
+    endsWithTest(p);
     let stderr = '';
     p.stderr.setEncoding('utf8').on('data', (s: string) => (stderr += s));
     const ended = new Promise<number | null>((resolve) => p.once('exit', resolve));
