@@ -250,8 +250,9 @@ serverSuite('mariadb', 'TLS', () => {
         admin,
         "select coalesce(max(id), 0) from information_schema.processlist where user = 'tls' and info like 'select%many%'",
       );
-    await until('it reads', async () => (await reading()) > 0);
-    await admin.query(`kill ${String(await reading())}`);
+    let id = 0;
+    await until('it reads', async () => (id = await reading()) > 0);
+    await admin.query(`kill ${String(id)}`);
     const r = await job.done;
     assertDone(r, [60_000, 60_000]);
     assert.match(r.stderr, /PROTOCOL_CONNECTION_LOST.*reading of \S+many goes on behind the last row/);

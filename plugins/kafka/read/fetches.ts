@@ -48,9 +48,8 @@ export class Fetches {
     if (this.#failure !== null) throw this.#failure as Error;
   }
 
-  /** Starts what may be started. */
-  ask(partitions: Iterable<PartitionReading>, signal: AbortSignal): void {
-    const now = performance.now();
+  /** Starts what may be started. @param now ms of `performance.now`. */
+  ask(partitions: Iterable<PartitionReading>, now: number, signal: AbortSignal): void {
     const led = new Map<number, PartitionReading[]>();
     const lost = new Map<string, PartitionReading[]>();
     /** Nodes of partitions that wait for the lane to read what has come. */

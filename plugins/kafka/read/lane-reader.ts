@@ -124,7 +124,8 @@ export class KafkaLaneReader implements LaneReader {
     signal.addEventListener('abort', this.#wake.ring);
     try {
       while (!stopped(signal)) {
-        this.#fetches.ask(this.#partitions.values(), signal);
+        const now = performance.now();
+        this.#fetches.ask(this.#partitions.values(), now, signal);
         const answer = this.#answers.find((a) => !a.of.held);
         if (answer !== undefined) {
           const batch = await this.#nextOf(answer, signal);
@@ -134,7 +135,7 @@ export class KafkaLaneReader implements LaneReader {
           this.#tellLag(0);
           for (const p of this.#finished()) yield p.end();
           this.#fetches.throwIfFailed();
-          await this.#wake.wait(this.#untilDue());
+          await this.#wake.wait(this.#untilDue(now));
         }
       }
     } catch (e) {
@@ -238,11 +239,13 @@ export class KafkaLaneReader implements LaneReader {
     }
   }
 
-  /** Undefined: only a ring changes anything. */
-  #untilDue(): number | undefined {
-    const now = performance.now();
-    const waits = [...this.#partitions.values()].filter((p) => p.notBefore > now).map((p) => p.notBefore - now);
-    return waits.length === 0 ? undefined : Math.max(1, Math.ceil(Math.min(...waits)));
+  /**
+   * @param asked when partitions were asked for the last time: what has come due since then was not.
+   * @returns undefined: only a ring changes anything.
+   */
+  #untilDue(asked: number): number | undefined {
+    const waits = [...this.#partitions.values()].filter((p) => p.notBefore > asked).map((p) => p.notBefore - asked);
+    return waits.length === 0 ? undefined : Math.ceil(Math.min(...waits));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,7 @@
 /** How the partitions of one lane share its fetches: none waits for what another one has not. */
 import assert from 'node:assert/strict';
-import type { LaneContext, ReadItem } from 'syncx/plugin-api';
+import { mock } from 'node:test';
+import { SyncError, type LaneContext, type ReadItem } from 'syncx/plugin-api';
 import type { KafkaClient } from '../client/kafka-client.js';
 import { KafkaLaneReader } from '../read/lane-reader.js';
 import { RawRows } from '../read/rows/raw-rows.js';
@@ -23,6 +24,11 @@ function laneReader(client: KafkaClient): KafkaLaneReader {
   });
 }
 
+const fetchingBy = (client: KafkaClient, fetch: KafkaClient['fetch']): KafkaClient =>
+  new Proxy(client, {
+    get: (of, name) => (name === 'fetch' ? fetch : (Reflect.get(of, name) as (...a: unknown[]) => unknown).bind(of)),
+  });
+
 async function send(b: TestBroker, topic: string, partition: number, records: number): Promise<void> {
   const writer = new BatchWriter({ codec: 'none' });
   for (let i = 0; i < records; i++) writer.append(0, null, Buffer.from(String(i)), null);
@@ -36,6 +42,11 @@ const assign = (reader: KafkaLaneReader, topic: string, partition: number): void
   reader.assign(splitOf({ topic, topicId: null, partition, start: 0, stop: null }), null);
 };
 
+async function within20s<T>(item: Promise<T>): Promise<T> {
+  const late = new Promise<never>((_, reject) => setTimeout(reject, 20_000, new Error('no item in 20 s')).unref());
+  return Promise.race([item, late]);
+}
+
 const placeOf = (item: ReadItem): string =>
   `${item.splitId} ${item.is === 'batch' ? JSON.stringify(item.position) : item.is}`;
 
@@ -46,8 +57,7 @@ onKafka('a partition that is held in the middle of an answer lets the others be 
   for (const p of [0, 1]) assign(reader, topic, p);
   const items = reader.read(never);
   const next = async (): Promise<ReadItem> => {
-    const late = new Promise<never>((_, reject) => setTimeout(reject, 20_000, new Error('no item in 20 s')).unref());
-    const { value } = await Promise.race([items.next(), late]);
+    const { value } = await within20s(items.next());
     assert.ok(value !== undefined);
     return value as ReadItem;
   };
@@ -73,15 +83,9 @@ onKafka('no broker waits for records of the first partition while others are bei
   await send(b, topic, 1, 1);
   const client = b.open();
   const fetches: { readonly partitions: readonly number[]; readonly maxWaitMs: number }[] = [];
-  const spied: KafkaClient = new Proxy(client, {
-    get: (of, name) => {
-      if (name !== 'fetch') return (Reflect.get(of, name) as (...a: unknown[]) => unknown).bind(of);
-      const fetch: KafkaClient['fetch'] = (node, queries, o, signal) => {
-        fetches.push({ partitions: queries.map((q) => q.partition), maxWaitMs: o.maxWaitMs });
-        return of.fetch(node, queries, o, signal);
-      };
-      return fetch;
-    },
+  const spied = fetchingBy(client, (node, queries, o, signal) => {
+    fetches.push({ partitions: queries.map((q) => q.partition), maxWaitMs: o.maxWaitMs });
+    return client.fetch(node, queries, o, signal);
   });
   await using reader = laneReader(spied);
   assign(reader, topic, 0);
@@ -93,4 +97,27 @@ onKafka('no broker waits for records of the first partition while others are bei
   assert.equal(placeOf((await first).value as ReadItem), `${topic}-1 {"offset":1}`);
   const [asked] = fetches;
   assert.deepEqual([asked?.partitions[0], asked?.maxWaitMs], [0, 0]);
+});
+
+onKafka('a partition whose pause ends while the lane looks for something to do is fetched again', async (b) => {
+  const topic = await b.topic(1);
+  await send(b, topic, 0, 1);
+  const client = b.open();
+  let tries = 0;
+  const broken = fetchingBy(client, (node, queries, o, signal) => {
+    if (++tries === 1) throw new SyncError('SOURCE_IO', 'the broker is away', { retry: 'reconnect' });
+    return client.fetch(node, queries, o, signal);
+  });
+  await using reader = laneReader(broken);
+  assign(reader, topic, 0);
+  // Each look at the clock takes longer than a good part of the pause, as on a machine that is busy.
+  const real = performance.now.bind(performance);
+  let looks = 0;
+  const clock = mock.method(performance, 'now', () => real() + 60 * looks++);
+  try {
+    const item = await within20s(reader.read(never).next());
+    assert.equal(placeOf(item.value as ReadItem), `${topic}-0 {"offset":1}`);
+  } finally {
+    clock.mock.restore();
+  }
 });
