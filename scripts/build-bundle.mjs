@@ -1,11 +1,14 @@
-// The installed CLI: one split ESM bundle. plugin-api is one shared chunk that third-party plugins import too.
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+// The installed CLI: one split bundle, as modules of src/bundle/loader.ts with their bytecode. plugin-api and plugin-kit are
+// ES modules that give the bundle's own, which third-party plugins import too.
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import { readFile } from 'node:fs/promises';
 import { build, transform } from 'esbuild';
+import { writeModules } from './bundle-modules.mjs';
+import { writeCodeCache } from './code-cache.mjs';
 
 const root = join(import.meta.dirname, '..');
 const bundle = join(root, 'dist/bundle');
@@ -97,8 +100,10 @@ const common = {
 };
 
 rmSync(bundle, { recursive: true, force: true });
-await build({
+const { outputFiles, metafile } = await build({
   ...common,
+  write: false,
+  metafile: true,
   entryPoints: [
     { in: 'src/cli/main.ts', out: 'main' },
     { in: 'src/worker/lane-worker.ts', out: 'lane-worker' },
@@ -111,19 +116,29 @@ await build({
   // jsonc-parser's UMD main breaks when bundled.
   mainFields: ['module', 'main'],
   alias: { 'syncx/plugin-api': './src/plugin-api/index.ts', 'syncx/plugin-kit': './src/plugin-kit/index.ts' },
-  banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
   plugins: [leanYargs, leanMysql, shortNames],
-  sourcemap: true,
+  sourcemap: 'inline',
 });
+await writeModules(outputFiles, bundle, join(bundle, 'modules'));
+await build({ ...common, entryPoints: ['src/bundle/loader.ts'] });
+for (const name of ['main', 'lane-worker'])
+  writeFileSync(join(bundle, `${name}.js`), `import { load } from './loader.js';\nload('${name}');\n`);
+for (const d of entries) {
+  const name = d.slice('src/'.length);
+  const names = metafile.outputs[`dist/bundle/${name}.js`].exports.join(', ');
+  const text = `import { load } from './loader.js';\nexport const { ${names} } = load('${name}');\n`;
+  writeFileSync(join(bundle, `${name}.js`), text);
+}
 
 // Option schemas compiled ahead: ajv itself is loaded for third-party plugins only (30 ms).
 const load = (path) => import(pathToFileURL(join(root, path)).href);
+const modules = await load('dist/bundle/loader.js');
 const { JOB_SCHEMA } = await load('dist/src/config/job-schema.js');
 const { AJV_OPTIONS } = await load('dist/src/config/validate-options.js');
 const { ALL_TRANSFORM_SCHEMAS } = await load('dist/src/config/transform-schema.js');
 const schemas = { job: JOB_SCHEMA, ...ALL_TRANSFORM_SCHEMAS };
 for (const n of plugins) {
-  const plugin = await load(`dist/bundle/plugins/${n}.js`);
+  const plugin = modules.load(`plugins/${n}`);
   for (const kind of ['reader', 'writer'])
     if (plugin[kind]) schemas[`${kind}.${plugin[kind].name}`] = plugin[kind].options;
 }
@@ -143,11 +158,15 @@ const bare = (schema) => {
 };
 for (const [name, schema] of Object.entries(schemas)) {
   const ajv = new Ajv({ ...AJV_OPTIONS, code: { source: true, esm: true } });
-  await build({
+  const validator = await build({
     ...common,
     outdir: undefined,
     outfile: `dist/bundle/validators/${name}.js`,
+    write: false,
     minifyIdentifiers: true,
+    sourcemap: 'inline',
     stdin: { contents: standalone.default(ajv, ajv.compile(bare(schema))), resolveDir: root },
   });
+  await writeModules(validator.outputFiles, bundle, join(bundle, 'modules'));
 }
+writeCodeCache();

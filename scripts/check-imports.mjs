@@ -5,6 +5,7 @@ import { dirname, join, normalize, relative, sep } from 'node:path';
 const root = normalize(join(import.meta.dirname, '..'));
 /** zone → zones it may import by relative path (itself is always allowed). */
 const ALLOWED = {
+  'src/bundle': [],
   'src/plugin-api': [],
   'src/durable': [],
   'src/job': ['src/plugin-api'],

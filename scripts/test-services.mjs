@@ -13,8 +13,8 @@ const SERVICES = {
   mysql55: /['"`]mysql55['"`]|\bSYNC_MYSQL55_URL\b|\bMYSQL_SERVERS\b/,
   kafka: /['"`]kafka['"`]|\bSYNC_KAFKA_/,
 };
-/** It names all of them for everybody. */
-const NAMES_ALL = /\/dist\/test\/support\/services\.js$/;
+/** They name servers for everybody. */
+const NAMES_ALL = /\/dist\/test\/support\/(services|own-server)\.js$/;
 const script = join(import.meta.dirname, '..', 'install', 'services', 'services.sh');
 const variable = (name) => (name === 'kafka' ? 'SYNC_KAFKA_BROKERS' : `SYNC_${name.toUpperCase()}_URL`);
 export const inCI = !['', '0', 'false'].includes(process.env.CI ?? '');

@@ -3,4 +3,4 @@ import { runCommandLine } from './command-line.js';
 import { endProcess, guardProcess } from './process.js';
 
 guardProcess(process.argv.slice(2));
-endProcess(await runCommandLine(process.argv.slice(2)));
+void runCommandLine(process.argv.slice(2)).then(endProcess);

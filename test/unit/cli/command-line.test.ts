@@ -92,11 +92,12 @@ describe('usage', () => {
 
 test('what the build compiles ahead: the frame and every option schema', async () => {
   const registry = new Registry({ SYNC_TEST_PLUGINS: '1' });
-  const wanted = ['job.js', ...Object.keys(ALL_TRANSFORM_SCHEMAS).map((name) => `${name}.js`)];
+  const wanted = ['job', ...Object.keys(ALL_TRANSFORM_SCHEMAS)];
   for (const p of BUILTIN_PLUGINS) {
-    for (const kind of p.kinds) wanted.push(`${kind}.${(await registry[kind](p.name)).name}.js`);
+    for (const kind of p.kinds) wanted.push(`${kind}.${(await registry[kind](p.name)).name}`);
   }
-  assert.deepEqual(readdirSync(join(ROOT, 'dist/bundle/validators')).sort(), wanted.sort());
+  const modules = readdirSync(join(ROOT, 'dist/bundle/modules/validators')).filter((name) => name.endsWith('.cjs'));
+  assert.deepEqual(modules.sort(), wanted.map((name) => `${name}.cjs`).sort());
 });
 
 describe('job files that do not run', () => {

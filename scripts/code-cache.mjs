@@ -1,0 +1,102 @@
+// Makes dist/bundle/code-cache: bytecode of all modules, and of those functions that a start calls. Processes run what is
+// to be fast; each tells what it has compiled.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { crc32 } from 'node:zlib';
+
+const bundle = join(import.meta.dirname, '..', 'dist', 'bundle');
+
+/** Nobody listens at port 1: what comes before a connection is run. */
+const NOBODY = '127.0.0.1:1';
+const MYSQL = {
+  name: 'mysql',
+  parameter: { username: 'a', password: 'b', connection: [{ jdbcUrl: `jdbc:mysql://${NOBODY}/d`, table: ['t'] }] },
+};
+const FILE = {
+  reader: { name: 'filereader', parameter: { path: 'in.csv', isFirstLineHeader: true } },
+  writer: { name: 'filewriter', parameter: { path: 'out', fileType: 'csv' } },
+};
+const JOBS = {
+  file: FILE,
+  mysql: { ...FILE, reader: { ...MYSQL, name: 'mysqlreader', parameter: { ...MYSQL.parameter, column: ['*'] } } },
+  mysqlTo: { ...FILE, writer: { ...MYSQL, name: 'mysqlwriter', parameter: { ...MYSQL.parameter, column: ['*'] } } },
+  kafka: { ...FILE, reader: { name: 'kafkareader', parameter: { brokers: NOBODY, topic: 't', codec: 'text' } } },
+  kafkaTo: { ...FILE, writer: { name: 'kafkawriter', parameter: { brokers: NOBODY, topic: 't' } } },
+};
+
+/** Every module, without a command. */
+const ALL = 'all';
+
+export function writeCodeCache() {
+  const dir = mkdtempSync(join(tmpdir(), 'syncx-build-'));
+  try {
+    writeFileSync(join(dir, 'in.csv'), `id,name\n${'1,a\n'.repeat(1000)}`);
+    /** @type {Map<string, Buffer>} */
+    const best = new Map();
+    const run = (...args) => {
+      const out = join(dir, 'compiled');
+      const env = { ...process.env, NODE_OPTIONS: '', SYNC_STATE_DIR: join(dir, 'state') };
+      spawnSync(process.execPath, [import.meta.filename, out, ...args], { cwd: dir, env, stdio: 'ignore' });
+      // The more functions of a module were called, the more bytes.
+      for (const [name, bytes] of unpack(readFileSync(out)))
+        if (bytes.length > (best.get(name)?.length ?? 0)) best.set(name, bytes);
+      rmSync(out);
+    };
+    run(ALL);
+    run('--version');
+    for (const [name, content] of Object.entries(JOBS)) {
+      writeFileSync(join(dir, `${name}.json`), JSON.stringify({ job: { content: [content] } }));
+      run('run', `${name}.json`, '--output', 'json');
+    }
+    const sourceOf = (name) => readFileSync(join(bundle, `modules/${name}.cjs`));
+    writeFileSync(join(bundle, 'code-cache'), pack(best, sourceOf));
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** The form of src/bundle/loader.ts. */
+function pack(compiled, sourceOf) {
+  let at = 0;
+  const index = {};
+  for (const [name, bytes] of compiled) {
+    index[name] = [at, bytes.length, crc32(bytes, crc32(sourceOf(name)))];
+    at += bytes.length;
+  }
+  const text = Buffer.from(JSON.stringify(index));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(text.length);
+  return Buffer.concat([length, text, ...compiled.values()]);
+}
+
+function* unpack(bytes) {
+  const start = 4 + bytes.readUInt32LE(0);
+  for (const [name, [at, length]] of Object.entries(JSON.parse(bytes.toString('utf8', 4, start))))
+    yield [name, bytes.subarray(start + at, start + at + length)];
+}
+
+/** In a process of its own: a command, and at its exit what was compiled. */
+async function train(out, args) {
+  const { load, compiledScripts } = await import(join(bundle, 'loader.js'));
+  process.on('exit', () => {
+    const compiled = new Map([...compiledScripts()].map(([name, script]) => [name, script.createCachedData()]));
+    writeFileSync(
+      out,
+      pack(compiled, () => ''),
+    );
+  });
+  if (args[0] !== ALL) {
+    process.argv = [process.execPath, 'sync', ...args];
+    load('main');
+    return;
+  }
+  const names = readdirSync(join(bundle, 'modules'), { recursive: true, withFileTypes: true })
+    .filter((e) => e.isFile() && e.name.endsWith('.cjs'))
+    .map((e) => relative(join(bundle, 'modules'), join(e.parentPath, e.name)).slice(0, -'.cjs'.length));
+  for (const name of names) if (name !== 'main' && name !== 'lane-worker') load(name);
+  process.exit(); // whatever a module has started
+}
+
+if (process.argv[1] === import.meta.filename) await train(process.argv[2], process.argv.slice(3));
