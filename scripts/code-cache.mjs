@@ -1,7 +1,7 @@
-// Makes dist/bundle/code-cache: bytecode of all modules, and of those functions that a start calls. Processes run what is
-// to be fast; each tells what it has compiled.
+// Makes the bytecode of the bundle's modules and of those functions that a start calls: processes run what is to be fast, and
+// each tells what it has compiled.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -29,6 +29,7 @@ const JOBS = {
 /** Every module, without a command. */
 const ALL = 'all';
 
+/** The form of src/bundle/loader.ts. */
 export function writeCodeCache() {
   const dir = mkdtempSync(join(tmpdir(), 'syncx-build-'));
   try {
@@ -37,12 +38,15 @@ export function writeCodeCache() {
     const best = new Map();
     const run = (...args) => {
       const out = join(dir, 'compiled');
+      mkdirSync(out);
       const env = { ...process.env, NODE_OPTIONS: '', SYNC_STATE_DIR: join(dir, 'state') };
       spawnSync(process.execPath, [import.meta.filename, out, ...args], { cwd: dir, env, stdio: 'ignore' });
-      // The more functions of a module were called, the more bytes.
-      for (const [name, bytes] of unpack(readFileSync(out)))
-        if (bytes.length > (best.get(name)?.length ?? 0)) best.set(name, bytes);
-      rmSync(out);
+      for (const name of readdirSync(out)) {
+        const code = readFileSync(join(out, name));
+        // The more functions of a module were called, the more bytes.
+        if (code.length > (best.get(name)?.length ?? 0)) best.set(name, code);
+      }
+      rmSync(out, { recursive: true });
     };
     run(ALL);
     run('--version');
@@ -50,42 +54,23 @@ export function writeCodeCache() {
       writeFileSync(join(dir, `${name}.json`), JSON.stringify({ job: { content: [content] } }));
       run('run', `${name}.json`, '--output', 'json');
     }
-    const sourceOf = (name) => readFileSync(join(bundle, `modules/${name}.cjs`));
-    writeFileSync(join(bundle, 'code-cache'), pack(best, sourceOf));
+    for (const [name, code] of best) {
+      const path = join(bundle, 'modules', decodeURIComponent(name));
+      const crc = Buffer.alloc(4);
+      crc.writeUInt32LE(crc32(code, crc32(readFileSync(`${path}.cjs`))));
+      writeFileSync(`${path}.code`, Buffer.concat([code, crc]));
+    }
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
-}
-
-/** The form of src/bundle/loader.ts. */
-function pack(compiled, sourceOf) {
-  let at = 0;
-  const index = {};
-  for (const [name, bytes] of compiled) {
-    index[name] = [at, bytes.length, crc32(bytes, crc32(sourceOf(name)))];
-    at += bytes.length;
-  }
-  const text = Buffer.from(JSON.stringify(index));
-  const length = Buffer.alloc(4);
-  length.writeUInt32LE(text.length);
-  return Buffer.concat([length, text, ...compiled.values()]);
-}
-
-function* unpack(bytes) {
-  const start = 4 + bytes.readUInt32LE(0);
-  for (const [name, [at, length]] of Object.entries(JSON.parse(bytes.toString('utf8', 4, start))))
-    yield [name, bytes.subarray(start + at, start + at + length)];
 }
 
 /** In a process of its own: a command, and at its exit what was compiled. */
 async function train(out, args) {
   const { load, compiledScripts } = await import(join(bundle, 'loader.js'));
   process.on('exit', () => {
-    const compiled = new Map([...compiledScripts()].map(([name, script]) => [name, script.createCachedData()]));
-    writeFileSync(
-      out,
-      pack(compiled, () => ''),
-    );
+    for (const [name, script] of compiledScripts())
+      writeFileSync(join(out, encodeURIComponent(name)), script.createCachedData());
   });
   if (args[0] !== ALL) {
     process.argv = [process.execPath, 'sync', ...args];

@@ -4,13 +4,14 @@
  *
  * `modules/NAME.cjs` is a function of (exports, require, module, __url, __load); `__url` is of NAME.js in the bundle's folder,
  * and `__load` stands for `import()`.
- * `code-cache`: the length of the index (u32, little endian), the index (JSON, NAME → [offset, bytes, CRC-32 of source and
- * bytecode]), the bytecode. V8 refuses bytecode of another version of its own or of other flags, and compiles; but of the
- * source it compares the length only, and of the bytecode nothing.
+ * `modules/NAME.code` is the bytecode, and behind it the CRC-32 (little endian) of the source and the bytecode. V8 refuses
+ * bytecode of another version of its own or of other flags, and compiles; but of the source it compares the length only, and
+ * of the bytecode nothing.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 
@@ -26,13 +27,10 @@ type ModuleFunction = (
   __load: (specifier: string) => Promise<unknown>,
 ) => void;
 
-type Kept = readonly [offset: number, bytes: number, crc: number];
-
 const FOLDER = new URL('.', import.meta.url);
 const requireOther = createRequire(new URL('main.js', FOLDER));
 const modules = new Map<string, Module>();
 const scripts = new Map<string, Script>();
-const keptOf = openCodeCache();
 
 /** Runs the module at its first call. @param name `main`, `plugins/file`. @returns its exports. */
 export function load(name: string): unknown {
@@ -64,30 +62,24 @@ export function compiledScripts(): ReadonlyMap<string, Script> {
 }
 
 function compiled(name: string): ModuleFunction {
-  const path = new URL(`modules/${name}.cjs`, FOLDER);
+  const path = fileURLToPath(new URL(`modules/${name}.cjs`, FOLDER));
   const source = readFileSync(path);
-  const cachedData = keptOf(name, source);
   // The build writes ASCII.
-  const script = new Script(source.toString('latin1'), { filename: path.pathname, cachedData });
+  const script = new Script(source.toString('latin1'), { filename: path, cachedData: keptCode(name, source) });
   scripts.set(name, script);
   return script.runInThisContext() as ModuleFunction;
 }
 
-function openCodeCache(): (name: string, source: Buffer) => Buffer | undefined {
-  let bytes: Buffer;
-  let index: Readonly<Record<string, Kept>>;
-  let start: number;
+/** Undefined: there is none that fits. */
+function keptCode(name: string, source: Buffer): Buffer | undefined {
+  let kept: Buffer;
   try {
-    bytes = readFileSync(new URL('code-cache', FOLDER));
-    start = 4 + bytes.readUInt32LE(0);
-    index = JSON.parse(bytes.toString('utf8', 4, start)) as typeof index;
+    kept = readFileSync(new URL(`modules/${name}.code`, FOLDER));
   } catch {
-    return () => undefined; // none was built, or it is cut off: all is compiled
+    return undefined;
   }
-  return (name, source) => {
-    const kept = index[name];
-    if (kept === undefined) return undefined;
-    const code = bytes.subarray(start + kept[0], start + kept[0] + kept[1]);
-    return crc32(code, crc32(source)) === kept[2] ? code : undefined;
-  };
+  const end = kept.length - 4;
+  if (end <= 0) return undefined;
+  const code = kept.subarray(0, end);
+  return crc32(code, crc32(source)) === kept.readUInt32LE(end) ? code : undefined;
 }
