@@ -4,7 +4,15 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { runTests } from './test-lanes.mjs';
-import { inCI, neededBy, ownServers, skipCounter, startServices, stopServices } from './test-services.mjs';
+import {
+  compiledKafkaTool,
+  inCI,
+  neededBy,
+  ownServers,
+  skipCounter,
+  startServices,
+  stopServices,
+} from './test-services.mjs';
 
 const root = join(import.meta.dirname, '..');
 function* tests(dir) {
@@ -36,7 +44,12 @@ if (failed.size > 0) process.stdout.write(`SKIPPED: tests without their server: 
 
 const own = needed.size > 0 ? ownServers() : null;
 const skips = failed.size > 0 ? skipCounter() : null;
-const run = runTests(files, { cwd: root, env: { ...env, ...own?.env }, more: (lane) => skips?.args(lane) ?? [] });
+const tool = own ? compiledKafkaTool(env, own.dir) : {};
+const run = runTests(files, {
+  cwd: root,
+  env: { ...env, ...own?.env, ...tool },
+  more: (lane) => skips?.args(lane) ?? [],
+});
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => run.kill(signal));
 process.exitCode = await run.done;
 own?.stop();

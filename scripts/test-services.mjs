@@ -80,10 +80,19 @@ export function stopServices(names) {
   if (names.length > 0 && !process.env.SYNC_SERVICES_KEEP) process.stdout.write(`${services('stop', ...names).text}\n`);
 }
 
+/** The Java client of test/support/kafka.ts, compiled into the folder. @returns the environment for tests; none where that fails. */
+export function compiledKafkaTool({ SYNC_KAFKA_LIB: lib }, dir) {
+  if (!lib) return {};
+  const source = join(import.meta.dirname, '..', 'test', 'support', 'kafka', 'KafkaTool.java');
+  const args = ['-proc:none', '-nowarn', '-cp', join(lib, '*'), '-d', dir, source];
+  return spawnSync('javac', args, { stdio: 'ignore' }).status === 0 ? { SYNC_KAFKA_TOOL: dir } : {};
+}
+
 /** A folder for servers that tests start for themselves, so that a run that is cut off leaves none. */
 export function ownServers() {
   const dir = mkdtempSync(join(tmpdir(), 'syncx-servers-'));
   return {
+    dir,
     env: { SYNC_OWN_SERVERS_DIR: dir },
     stop() {
       for (const file of readdirSync(dir, { recursive: true }).filter((f) => basename(f) === 'lock')) {

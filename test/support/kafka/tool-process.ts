@@ -1,7 +1,7 @@
 /** KafkaTool.java as a child process that answers requests: one JVM for all that a test file asks. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { Socket } from 'node:net';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ROOT } from '../sync.js';
 
@@ -53,7 +53,13 @@ interface Line {
 
 /** `lib`: the folder of Kafka's jars. It keeps this process alive only while it has to answer, and ends with this process. */
 export function startTool(lib: string, brokers: string): ToolProcess {
-  const source = join(ROOT, 'test', 'support', 'kafka', 'KafkaTool.java');
+  const jars = join(lib, '*');
+  // The run of all tests has compiled it once: to do so at each start takes most of the start.
+  const compiled = process.env['SYNC_KAFKA_TOOL'];
+  const tool =
+    compiled === undefined
+      ? ['-cp', jars, join(ROOT, 'test', 'support', 'kafka', 'KafkaTool.java')]
+      : ['-cp', [compiled, jars].join(delimiter), 'KafkaTool'];
   // Made for a start as short as can be, and quiet: what the client logs goes to stderr.
   const jvm = [
     '-Xmx512m',
@@ -61,7 +67,7 @@ export function startTool(lib: string, brokers: string): ToolProcess {
     '-XX:+UseSerialGC',
     '-Dorg.slf4j.simpleLogger.defaultLogLevel=off',
   ];
-  const child = spawn('java', [...jvm, '-cp', join(lib, '*'), source, brokers], { stdio: 'pipe' });
+  const child = spawn('java', [...jvm, ...tool, brokers], { stdio: 'pipe' });
   const pending = new Map<number, Pending>();
   keepAlive(child, false);
   let stderr = '';
