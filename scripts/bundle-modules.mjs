@@ -36,9 +36,10 @@ export async function writeModules(files, from, to) {
       minifyWhitespace: true,
       minifySyntax: true,
       sourcemap: 'external',
+      sourceRoot: '../', // a folder deeper than the bundle was
       sourcefile: path,
       define: { 'import.meta.url': '__url', 'import.meta.resolve': 'undefined' },
-      logLevel: 'error',
+      logLevel: 'warning',
     });
     const out = join(to, `${name}.cjs`);
     mkdirSync(dirname(out), { recursive: true });
