@@ -32,7 +32,11 @@ const requireOther = createRequire(new URL('main.js', FOLDER));
 const modules = new Map<string, Module>();
 const scripts = new Map<string, Script>();
 
-/** Runs the module at its first call. @param name `main`, `plugins/file`. @returns its exports. */
+/**
+ * Runs the module at its first call.
+ * @param name `main`, `plugins/file`. @returns its exports.
+ * @throws Error ERR_MODULE_NOT_FOUND as `import()` does; what the module throws.
+ */
 export function load(name: string): unknown {
   const known = modules.get(name);
   if (known !== undefined) return known.exports;
@@ -63,11 +67,22 @@ export function compiledScripts(): ReadonlyMap<string, Script> {
 
 function compiled(name: string): ModuleFunction {
   const path = fileURLToPath(new URL(`modules/${name}.cjs`, FOLDER));
-  const source = readFileSync(path);
+  const source = sourceOf(path);
   // The build writes ASCII.
   const script = new Script(source.toString('latin1'), { filename: path, cachedData: keptCode(name, source) });
   scripts.set(name, script);
   return script.runInThisContext() as ModuleFunction;
+}
+
+function sourceOf(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+    throw isMissing
+      ? Object.assign(new Error(`no module ${path}`, { cause }), { code: 'ERR_MODULE_NOT_FOUND' })
+      : cause;
+  }
 }
 
 /** Undefined: there is none that fits. */
