@@ -15,15 +15,27 @@ import { SyncError } from '../plugin-api/index.js';
 import { notAFolder, sinkIo } from './sink-errors.js';
 import type { StagedSink, StagingStorage } from './staging-storage.js';
 
+/**
+ * From so many bytes on the disk is set to work while more is made: at the end of an epoch, which waits for it, little is left
+ * to make durable.
+ */
+const FLUSH_BYTES = 16 << 20;
+
 class LocalSink implements StagedSink {
   readonly #path: string;
   #file: FileHandle | null;
   #at: number;
+  /** Up to where the last early flush went. */
+  #flushedTo: number;
+  #flushing: Promise<void> | null = null;
+  /** Of an early flush: a system tells of lost bytes once only, so the next sync must. */
+  #lost: unknown = null;
 
   constructor(path: string, file: FileHandle, at = 0) {
     this.#path = path;
     this.#file = file;
     this.#at = at;
+    this.#flushedTo = at;
   }
 
   write(bytes: Uint8Array): Promise<void> {
@@ -34,11 +46,28 @@ class LocalSink implements StagedSink {
         at += r.bytesWritten;
         this.#at += r.bytesWritten;
       }
+      if (this.#flushing === null && this.#at - this.#flushedTo >= FLUSH_BYTES) this.#flush();
     });
   }
 
+  #flush(): void {
+    this.#flushedTo = this.#at;
+    this.#flushing = this.#open()
+      .datasync()
+      .catch((e: unknown) => {
+        this.#lost ??= e;
+      })
+      .finally(() => {
+        this.#flushing = null;
+      });
+  }
+
   sync(): Promise<void> {
-    return sinkIo(this.#path, () => this.#open().sync());
+    return sinkIo(this.#path, async () => {
+      await this.#flushing;
+      if (this.#lost !== null) throw this.#lost as Error;
+      await this.#open().sync();
+    });
   }
 
   async finish(): Promise<void> {
@@ -49,6 +78,7 @@ class LocalSink implements StagedSink {
   async discard(): Promise<void> {
     const file = this.#file;
     this.#file = null;
+    await this.#flushing;
     if (file !== null) await sinkIo(this.#path, () => file.close());
   }
 
