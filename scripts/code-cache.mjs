@@ -10,9 +10,11 @@ const bundle = join(import.meta.dirname, '..', 'dist', 'bundle');
 
 /** Nobody listens at port 1: what comes before a connection is run. */
 const NOBODY = '127.0.0.1:1';
-const MYSQL = {
-  name: 'mysql',
-  parameter: { username: 'a', password: 'b', connection: [{ jdbcUrl: `jdbc:mysql://${NOBODY}/d`, table: ['t'] }] },
+const TABLE = {
+  username: 'a',
+  password: 'b',
+  connection: [{ jdbcUrl: `jdbc:mysql://${NOBODY}/d`, table: ['t'] }],
+  column: ['*'],
 };
 const FILE = {
   reader: { name: 'filereader', parameter: { path: 'in.csv', isFirstLineHeader: true } },
@@ -20,8 +22,8 @@ const FILE = {
 };
 const JOBS = {
   file: FILE,
-  mysql: { ...FILE, reader: { ...MYSQL, name: 'mysqlreader', parameter: { ...MYSQL.parameter, column: ['*'] } } },
-  mysqlTo: { ...FILE, writer: { ...MYSQL, name: 'mysqlwriter', parameter: { ...MYSQL.parameter, column: ['*'] } } },
+  mysql: { ...FILE, reader: { name: 'mysqlreader', parameter: TABLE } },
+  mysqlTo: { ...FILE, writer: { name: 'mysqlwriter', parameter: TABLE } },
   kafka: { ...FILE, reader: { name: 'kafkareader', parameter: { brokers: NOBODY, topic: 't', codec: 'text' } } },
   kafkaTo: { ...FILE, writer: { name: 'kafkawriter', parameter: { brokers: NOBODY, topic: 't' } } },
 };

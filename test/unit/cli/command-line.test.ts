@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test, type TestContext } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { ALL_TRANSFORM_SCHEMAS } from '../../../src/config/transform-schema.js';
 import { renderError } from '../../../src/cli/output.js';
 import { SyncError } from '../../../src/plugin-api/index.js';
@@ -37,10 +37,8 @@ function job(name: string, writer: object, reader: object = { sliceRecordCount: 
 }
 
 /** A process that does not outlive its test. */
-function start(t: TestContext, ...args: readonly string[]): SyncProcess {
-  const p = startSync(args, { cwd: dir });
-  t.after(() => p.child.kill('SIGKILL'));
-  return p;
+function start(...args: readonly string[]): SyncProcess {
+  return startSync(args, { cwd: dir });
 }
 
 /** The last line of stderr, and that there is no stack trace in any of it. */
@@ -223,14 +221,14 @@ describe('run', () => {
     assert.match(r.stdout, /^state {5}finished\nread {6}3 rows, 15 B\nwritten {3}3 rows, 15 B\ndirty {5}0\n/);
   });
 
-  test('a first signal stops cleanly, exit code 143; the next run goes on', async (t) => {
+  test('a first signal stops cleanly, exit code 143; the next run goes on', async () => {
     const name = job(
       'endless.json',
       {},
       { sliceRecordCount: [0], permitsPerSecond: 100 },
       { checkpoint: { interval: 50 } },
     );
-    const p = start(t, 'run', name);
+    const p = start('run', name);
     let rows = '';
     p.child.stdout?.on('data', (s: string) => (rows += s));
     await until('rows are printed', () => rows.includes('"id":20,'));
@@ -238,7 +236,7 @@ describe('run', () => {
     const r = await p.done;
     assert.equal(r.code, 143, r.stderr);
     assert.match(r.stderr, /^state +stopped$/m);
-    const next = start(t, 'run', name);
+    const next = start('run', name);
     let more = '';
     next.child.stdout?.on('data', (s: string) => (more += s));
     await until('more rows', () => more.split('\n').length > 3);
@@ -249,8 +247,8 @@ describe('run', () => {
     assert.ok(again.stdout.startsWith(`{"id":${String(last + 1)},`), again.stdout.slice(0, 100));
   });
 
-  test('a reader of stdout that leaves is a failed run, without a stack trace', async (t) => {
-    const p = start(t, 'run', job('pipe.json', {}, { sliceRecordCount: [0] }));
+  test('a reader of stdout that leaves is a failed run, without a stack trace', async () => {
+    const p = start('run', job('pipe.json', {}, { sliceRecordCount: [0] }));
     await new Promise((resolve) => p.child.stdout?.once('data', resolve));
     p.child.stdout?.destroy();
     const r = await p.done;

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
+import { endsWithTest } from '../../support/children.js';
 import { ROOT, SYNC, until } from '../../support/sync.js';
 import { Workspace } from '../../support/workspace.js';
 import { checkpointed, entry, start, statusOf } from './jobs.js';
@@ -43,7 +44,7 @@ function installed(ws: Workspace): (line: string) => string {
 const job = (ws: Workspace, name: string, content: object): string =>
   ws.job({ job: { content: [content], setting: { checkpoint: { interval: 50 } } } }, name);
 
-test('cron: a good run prints nothing; an overlapping one names the owner and ends with 4; a bad one tells why', async (t) => {
+test('cron: a good run prints nothing; an overlapping one names the owner and ends with 4; a bad one tells why', async () => {
   using ws = new Workspace();
   const here = installed(ws);
   const lines = here(sample('cron.sample')).split('\n');
@@ -61,7 +62,7 @@ test('cron: a good run prints nothing; an overlapping one names the owner and en
   const summary = JSON.parse(readFileSync(ws.path('log/daily.jsonl'), 'utf8')) as { state: string; written: number };
   assert.deepEqual([summary.state, summary.written], ['finished', 3]);
 
-  const p = start(t, ws, job(ws, 'daily.json', entry('out')));
+  const p = start(ws, job(ws, 'daily.json', entry('out')));
   await until('it runs', async () => (await statusOf(ws))[0]?.pid === p.child.pid);
   const began = performance.now();
   const second = cron();
@@ -80,18 +81,18 @@ test('cron: a good run prints nothing; an overlapping one names the owner and en
 });
 
 /** The ExecStart line, as systemd runs it: no shell, the main process gets the signal. */
-function execStart(t: TestContext, ws: Workspace, here: (line: string) => string, name: string): ChildProcess {
+function execStart(ws: Workspace, here: (line: string) => string, name: string): ChildProcess {
   const [line = ''] = unitKeys('syncx@.service').get('[Service] ExecStart') ?? [];
   const [program = '', ...args] = here(line).replaceAll('%i', name).split(' ');
   const env = { PATH: `${ws.path('bin')}:/usr/bin:/bin`, SYNC_STATE_DIR: ws.path('state') };
   const child = spawn(program, args, { cwd: ws.dir, env, stdio: 'ignore' });
-  t.after(() => child.kill('SIGKILL'));
+  endsWithTest(child);
   return child;
 }
 
 const exitOf = (c: ChildProcess): Promise<number | null> => new Promise((done) => c.once('exit', done));
 
-test('systemd: a stop is a clean checkpoint whose exit code counts as success; what a restart cannot mend is not restarted', async (t) => {
+test('systemd: a stop is a clean checkpoint whose exit code counts as success; what a restart cannot mend is not restarted', async () => {
   using ws = new Workspace();
   const here = installed(ws);
   const service = unitKeys('syncx@.service');
@@ -105,7 +106,7 @@ test('systemd: a stop is a clean checkpoint whose exit code counts as success; w
   assert.deepEqual(words('[Service] Environment'), ['SYNC_STATE_DIR=/var/lib/syncx']);
 
   job(ws, 'live.json', entry('out'));
-  const child = execStart(t, ws, here, 'live');
+  const child = execStart(ws, here, 'live');
   const exit = exitOf(child);
   await checkpointed(ws);
   child.kill('SIGTERM');
@@ -115,7 +116,7 @@ test('systemd: a stop is a clean checkpoint whose exit code counts as success; w
     ['stopped'],
   );
   writeFileSync(ws.path('bad.json'), '{}');
-  assert.equal(await exitOf(execStart(t, ws, here, 'bad')), 2);
+  assert.equal(await exitOf(execStart(ws, here, 'bad')), 2);
 });
 
 test('systemd: the timer starts the service by the clock', () => {

@@ -1,7 +1,6 @@
 /** Jobs that run until they are stopped, as child processes, for the tests of `sync status` and `sync stop`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import type { JobStatus } from '../../../src/core/checkpoint/job-status.js';
 import { startSync, sync, until, type SyncProcess } from '../../support/sync.js';
 import type { Workspace } from '../../support/workspace.js';
@@ -21,10 +20,8 @@ export function jobOf(ws: Workspace, content: readonly object[], setting: object
 }
 
 /** Runs a job; the process does not outlive its test. */
-export function start(t: TestContext, ws: Workspace, job: string, ...more: readonly string[]): SyncProcess {
-  const p = startSync(['run', job, ...more], { cwd: ws.dir });
-  t.after(() => p.child.kill('SIGKILL'));
-  return p;
+export function start(ws: Workspace, job: string, ...more: readonly string[]): SyncProcess {
+  return startSync(['run', job, ...more], { cwd: ws.dir });
 }
 
 export async function statusOf(ws: Workspace, ...args: readonly string[]): Promise<readonly JobStatus[]> {

@@ -150,10 +150,10 @@ describe('the saved state', () => {
     assert.match(stdout, /after epoch 1; first it decides by the target whether epoch 1 is there$/m);
   });
 
-  test('a job that runs is refused, naming its owner, and is not disturbed', async (t) => {
+  test('a job that runs is refused, naming its owner, and is not disturbed', async () => {
     using ws = new Workspace();
     const job = ws.job({ job: { content: [entry('out')], setting: { checkpoint: { interval: 50 } } } });
-    const p = start(t, ws, job);
+    const p = start(ws, job);
     await checkpointed(ws);
     const r = await sync(['plan', job], { cwd: ws.dir });
     assert.equal(r.code, 4, r.stdout);

@@ -6,11 +6,11 @@ import { sync, until } from '../../support/sync.js';
 import { tree, Workspace } from '../../support/workspace.js';
 import { checkpointed, entry, jobOf, newestEpoch, owner, start, stateDir, statusOf } from './jobs.js';
 
-test('a running job is known by its lock, with pid, rows and the age of its checkpoint; then how it ended', async (t) => {
+test('a running job is known by its lock, with pid, rows and the age of its checkpoint; then how it ended', async () => {
   using ws = new Workspace();
   const job = jobOf(ws, [entry('out')]);
   assert.deepEqual(await statusOf(ws), []);
-  const p = start(t, ws, job);
+  const p = start(ws, job);
   await checkpointed(ws);
   await until('the owner file tells of rows', () => owner(ws)['live'] !== null);
   const [s] = await statusOf(ws, job);
@@ -28,7 +28,7 @@ test('a running job is known by its lock, with pid, rows and the age of its chec
   await p.done;
   const [killed] = await statusOf(ws);
   assert.match(killed?.state ?? '', /^(died|in doubt)$/, 'in doubt: it was killed in mid-commit');
-  const again = start(t, ws, job);
+  const again = start(ws, job);
   await until('it runs', async () => (await statusOf(ws))[0]?.pid === again.child.pid);
   again.child.kill('SIGTERM');
   assert.equal((await again.done).code, 143);
@@ -100,10 +100,10 @@ test('a damaged state is a line', async () => {
   assert.match(text.stdout, /^damaged .*b: "nobody" is not the id of a run \(\S+current-1\)$/m);
 });
 
-test('an owner file that cannot be written, or is gone, is no matter to the job', async (t) => {
+test('an owner file that cannot be written, or is gone, is no matter to the job', async () => {
   using ws = new Workspace();
   const job = jobOf(ws, [entry('out')]);
-  const p = start(t, ws, job);
+  const p = start(ws, job);
   await checkpointed(ws);
   const file = join(stateDir(ws), 'owner');
   rmSync(file);

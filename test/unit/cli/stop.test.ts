@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
+import { endsWithTest } from '../../support/children.js';
 import { isStopped, sync, until, type SyncResult } from '../../support/sync.js';
 import { publishedLines, Workspace } from '../../support/workspace.js';
 import { checkpointed, entry, jobOf, newestEpoch, owner, start, stateDir, statusOf } from './jobs.js';
@@ -11,18 +12,18 @@ const stop = (ws: Workspace, job: string, ...more: readonly string[]): Promise<S
   sync(['stop', job, ...more], { cwd: ws.dir });
 
 /** Some other program, which must live on. */
-function bystander(t: TestContext): ChildProcess {
+function bystander(): ChildProcess {
   const child = spawn('sleep', ['600'], { stdio: 'ignore' });
-  t.after(() => child.kill('SIGKILL'));
+  endsWithTest(child);
   return child;
 }
 
 const livesOn = (c: ChildProcess): boolean => c.exitCode === null && c.signalCode === null;
 
-test('stops a running job at a checkpoint, waits for it, and says where the next start goes on', async (t) => {
+test('stops a running job at a checkpoint, waits for it, and says where the next start goes on', async () => {
   using ws = new Workspace();
   const job = jobOf(ws, [entry('out')]);
-  const p = start(t, ws, job);
+  const p = start(ws, job);
   await checkpointed(ws);
   const r = await stop(ws, job, '--savepoint');
   assert.equal(r.code, 0, r.stderr);
@@ -36,7 +37,7 @@ test('stops a running job at a checkpoint, waits for it, and says where the next
   assert.ok(r.stdout.includes(`epoch ${String(s?.epoch)},`));
 
   const epoch = newestEpoch(ws);
-  const again = start(t, ws, job);
+  const again = start(ws, job);
   await until('it goes on', () => newestEpoch(ws) > epoch + 1);
   const json = await stop(ws, job, '--output', 'json');
   assert.equal(json.code, 0);
@@ -67,10 +68,10 @@ test('a job that does not run: exit 4, and what is known of it', async () => {
   assert.equal(usage.stderr, 'sync: USAGE: --timeout is "soon"; must be a time, as 60s or 2min\n');
 });
 
-test('one that does not stop in time is not killed; stopping it again only waits', async (t) => {
+test('one that does not stop in time is not killed; stopping it again only waits', async () => {
   using ws = new Workspace();
   const job = jobOf(ws, [entry('out')]);
-  const p = start(t, ws, job);
+  const p = start(ws, job);
   await checkpointed(ws);
   p.child.kill('SIGSTOP');
   await until('it stands still', () => isStopped(p.child.pid ?? 0));
@@ -90,11 +91,11 @@ test('one that does not stop in time is not killed; stopping it again only waits
   assert.equal(done.code, 143, 'no second signal ended it at once');
 });
 
-test('a pid that another program has now never gets the signal', async (t) => {
+test('a pid that another program has now never gets the signal', async () => {
   using ws = new Workspace();
-  const other = bystander(t);
+  const other = bystander();
   const job = jobOf(ws, [entry('out')]);
-  const p = start(t, ws, job);
+  const p = start(ws, job);
   await checkpointed(ws);
   const file = join(stateDir(ws), 'owner');
   const real = owner(ws);
@@ -119,10 +120,10 @@ test('a pid that another program has now never gets the signal', async (t) => {
   assert.ok(livesOn(other));
 });
 
-test('a job of several entries is stopped in whichever runs', async (t) => {
+test('a job of several entries is stopped in whichever runs', async () => {
   using ws = new Workspace();
   const job = jobOf(ws, [entry('a', 3), entry('b'), entry('c', 3)]);
-  const p = start(t, ws, job);
+  const p = start(ws, job);
   await checkpointed(ws, '%232');
   const r = await stop(ws, job);
   assert.equal(r.code, 0, r.stderr);
@@ -130,10 +131,10 @@ test('a job of several entries is stopped in whichever runs', async (t) => {
   assert.equal((await p.done).code, 143);
 });
 
-test('entries side by side in one process get one signal and all stop', async (t) => {
+test('entries side by side in one process get one signal and all stop', async () => {
   using ws = new Workspace();
   const job = jobOf(ws, [entry('a'), entry('b')], { contentParallelism: 2 });
-  const p = start(t, ws, job);
+  const p = start(ws, job);
   await checkpointed(ws, 'job.json');
   await checkpointed(ws, '%232');
   const r = await stop(ws, job);
