@@ -9,7 +9,7 @@ import { neededBy } from './test-services.mjs';
 
 const FAILING = '✖ failing tests:';
 
-/** The longest file takes a quarter of it; one that hangs is a failure with a name. */
+/** The longest file takes less than half of it; one that hangs is a failure with a name. */
 const FILE_MS = 15 * 60_000;
 
 function lanesOf(files) {
